@@ -1,0 +1,40 @@
+//go:build deps
+
+// Package deps keeps modules in go.mod until their packages import them.
+package deps
+
+import (
+	_ "github.com/BurntSushi/toml"
+	_ "github.com/anthropics/anthropic-sdk-go"
+	_ "github.com/aymanbagabas/go-udiff"
+	_ "github.com/aymanbagabas/go-udiff/myers"
+	_ "github.com/bmatcuk/doublestar/v4"
+	_ "github.com/charlievieth/fastwalk"
+	_ "github.com/coder/acp-go-sdk"
+	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/go-git/go-git/v5/plumbing/format/gitignore"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/goccy/go-yaml"
+	_ "github.com/gofrs/flock"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/jsonschema-go/jsonschema"
+	_ "github.com/google/uuid"
+	_ "github.com/gowebpki/jcs"
+	_ "github.com/openai/openai-go/v3"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/rogpeppe/go-internal/txtar"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/sourcegraph/jsonrpc2"
+	_ "github.com/spf13/cobra"
+	_ "github.com/vbauerster/mpb/v8"
+	_ "github.com/zalando/go-keyring"
+	_ "go.lsp.dev/protocol"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sync/singleflight"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/term"
+	_ "golang.org/x/text/encoding/htmlindex"
+	_ "mvdan.cc/sh/v3/syntax"
+	_ "pgregory.net/rapid"
+)
