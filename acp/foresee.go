@@ -54,7 +54,7 @@ func checkSyntax(p *edits.Proposal) lint {
 // foresight is what is known of the proposed texts before anybody is asked.
 type foresight struct {
 	verdict lsp.Verdict
-	asked   bool             // a language server was asked
+	asked   bool               // a language server was asked
 	late    <-chan lsp.Verdict // set when the budget ran out; gets the verdict once, or is closed
 	cancel  context.CancelFunc // ends the asking that goes on; nil when none does
 }

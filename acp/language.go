@@ -87,4 +87,3 @@ func (l languageTools) places(ctx context.Context, p workspace.Path, line, char 
 	}
 	return list, notice, err
 }
-

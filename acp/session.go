@@ -30,24 +30,24 @@ type session struct {
 	lang   *lsp.Session // nil when the language-server layer is off
 	seen   watchlist    // files that the model knows, to notice changes by others
 
-	unmet  []string      // MCP servers that were asked for and not started
-	system string        // the system prompt, made by the first turn; used by the running turn only
+	unmet  []string // MCP servers that were asked for and not started
+	system string   // the system prompt, made by the first turn; used by the running turn only
 
 	mu          sync.Mutex
-	last        *turn           // guarded by mu; the newest prompt, whose done the next one waits for
-	waiting     map[*turn]bool  // guarded by mu; turns that are not answered, the running one included
-	running     *turn           // guarded by mu; nil when no turn runs
-	turns       int             // guarded by mu; prompts so far
-	closed      bool            // guarded by mu
-	model       string          // guarded by mu; chosen in this session, "" for the default
-	thought     string          // guarded by mu; thought level, "" for the model's default
-	diagnostics string          // guarded by mu; inline, turn_end or off
-	history     []model.Message // guarded by mu; only the running turn appends
-	callIDs     map[string]bool // guarded by mu; tool call ids that were used
+	last        *turn                 // guarded by mu; the newest prompt, whose done the next one waits for
+	waiting     map[*turn]bool        // guarded by mu; turns that are not answered, the running one included
+	running     *turn                 // guarded by mu; nil when no turn runs
+	turns       int                   // guarded by mu; prompts so far
+	closed      bool                  // guarded by mu
+	model       string                // guarded by mu; chosen in this session, "" for the default
+	thought     string                // guarded by mu; thought level, "" for the model's default
+	diagnostics string                // guarded by mu; inline, turn_end or off
+	history     []model.Message       // guarded by mu; only the running turn appends
+	callIDs     map[string]bool       // guarded by mu; tool call ids that were used
 	edited      map[string]*shownEdit // guarded by mu; applied edits by tool call, for late verdicts
-	titled      bool            // guarded by mu; a title was sent
-	toldOff     bool            // guarded by mu; the user knows that there are no language servers here
-	greeted     bool            // guarded by mu; the first prompt was served
+	titled      bool                  // guarded by mu; a title was sent
+	toldOff     bool                  // guarded by mu; the user knows that there are no language servers here
+	greeted     bool                  // guarded by mu; the first prompt was served
 }
 
 type newSessionParams struct {
@@ -135,7 +135,7 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 	}
 	one.files = &workspace.Files{
 		Roots:   roots,
-		Editor:  newEditorFiles(s.conn, one),
+		Editor:  newEditorFiles(one),
 		Charset: s.charset(roots),
 		MaxSize: s.o.Config.Limits.EditBytes,
 	}

@@ -52,16 +52,20 @@ func (t *turn) systemPrompt(ctx context.Context) string {
 func (t *turn) gitState(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "--no-pager", "--no-optional-locks",
+	cmd := exec.Command("git", "--no-pager", "--no-optional-locks",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "-c", "submodule.recurse=false",
 		"status", "--porcelain=v1", "--branch", "--ignore-submodules=all")
 	cmd.Dir = t.roots.Cwd().String()
-	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	cmd.Env = append(gitEnviron(t.srv.o.Environ), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	cmd.WaitDelay = gitLimit
-	if err := cmd.Run(); err != nil {
+	group, err := procgroup.Start(cmd)
+	if err != nil {
+		return "" // no git here
+	}
+	unhook := context.AfterFunc(ctx, func() { group.Kill(0) })
+	defer unhook()
+	if group.Wait() != nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	sdk "github.com/coder/acp-go-sdk"
+
 	"acp-agent/internal/agent"
 	"acp-agent/internal/model"
 	"acp-agent/internal/tool"
@@ -201,4 +203,22 @@ func (o *session) diagnosticsOption() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.diagnostics
+}
+
+// planEntries are a plan as the editor takes it; never nil.
+func planEntries(entries []tool.Entry) []sdk.PlanEntry {
+	list := make([]sdk.PlanEntry, 0, len(entries))
+	for _, e := range entries {
+		entry := sdk.PlanEntry{
+			Content: e.Content, Priority: sdk.PlanEntryPriority(e.Priority), Status: sdk.PlanEntryStatus(e.Status),
+		}
+		if entry.Priority == "" {
+			entry.Priority = sdk.PlanEntryPriorityMedium
+		}
+		if entry.Status == "" {
+			entry.Status = sdk.PlanEntryStatusPending
+		}
+		list = append(list, entry)
+	}
+	return list
 }
