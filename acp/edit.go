@@ -102,11 +102,9 @@ func (e *editing) apply(ctx context.Context, got answer) ([]edits.Landed, error)
 	unlock := e.srv.locks.lock(realPaths(e.p))
 	defer unlock()
 	j := e.newJournal(got)
-	free, err := j.hold(ctx)
-	if err != nil {
+	if err := j.open(); err != nil {
 		return nil, err
 	}
-	defer free()
 	landed, err := e.p.Apply(ctx, e.files, j)
 	if err != nil {
 		j.failed(err)
