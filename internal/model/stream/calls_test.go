@@ -38,6 +38,8 @@ func TestCalls(t *testing.T) {
 		{"two calls that take turns", [][]Piece{
 			{{Index: at(0), ID: "a", Name: "f", Arguments: lit(`{"x"`)}, {Index: at(1), ID: "b", Name: "g", Arguments: lit(`{"y"`)}},
 			{{Index: at(0), Arguments: lit(`:1}`)}, {Index: at(1), Arguments: lit(`:2}`)}}}, "f g", []string{`a f {"x":1}`, `b g {"y":2}`}},
+		{"one index, calls without arguments", [][]Piece{{{Index: at(0), ID: "a", Name: "f"}}, {{Index: at(0), ID: "b", Name: "f"}}}, "f f", []string{"a f {}", "b f {}"}},
+		{"no index, no id, one delta, calls without arguments", [][]Piece{{{Name: "f"}, {Name: "f"}}}, "f f", []string{"* f {}", "* f {}"}},
 		{"indexes that begin at 1", [][]Piece{{{Index: at(1), ID: "a", Name: "f", Arguments: lit("{}")}}, {{Index: at(2), ID: "b", Name: "f", Arguments: lit("{}")}}}, "f f", []string{"a f {}", "b f {}"}},
 		{"no index, no id, calls without arguments", [][]Piece{{{Name: "f"}}, {{Name: "g"}}}, "f g", []string{"* f {}", "* g {}"}},
 		{"no index, ids that take turns", [][]Piece{{{ID: "a", Name: "f"}}, {{ID: "b", Name: "g"}}, {{ID: "a", Arguments: lit(`{"x":1}`)}}, {{ID: "b", Arguments: lit(`{"y":1}`)}}}, "f g", []string{`a f {"x":1}`, `b g {"y":1}`}},
