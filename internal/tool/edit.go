@@ -103,6 +103,6 @@ func propose(env *Env, raw json.RawMessage) func(*edits.Proposal, error) (*Actio
 			return nil, err
 		}
 		p.Args = raw
-		return &Action{Title: EditTitle(env, p), Kind: editKind(p), Locations: editLocations(p), Proposal: p}, nil
+		return &Action{Title: EditTitle(env, p.Changes), Kind: editKind(p), Locations: editLocations(p), Proposal: p}, nil
 	}
 }

@@ -58,7 +58,7 @@ func find(ctx context.Context, env *Env, base workspace.Path, glob string, all b
 	n, more := 0, false
 	w := newWalk(env, base, all)
 	w.sensitive = nil // names only
-	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry) bool {
+	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry, _ bool) bool {
 		if more {
 			return false
 		}

@@ -50,19 +50,21 @@ func ignoreRulesFor(roots *workspace.Roots, dir workspace.Path) *ignoreRules {
 	}
 }
 
-// gitIgnores says whether git would ignore a file, for the titles of calls that touch it anyway.
+// gitIgnores says whether git would ignore a file or folder, for the titles of calls that touch it anyway.
 func gitIgnores(roots *workspace.Roots, p workspace.Path) bool {
 	top := ignoreTop(roots, p.Dir())
-	if !top.Contains(p) {
+	if p == top || !top.Contains(p) {
 		return false
 	}
+	info, err := os.Lstat(p.String())
+	isDir := err == nil && info.IsDir()
 	var r *ignoreRules
 	at := top
 	parts := strings.Split(p.Rel(top), "/")
 	for i, part := range parts {
 		r = r.enter(at)
 		at = at.Join(part)
-		if r.ignores(at, i < len(parts)-1) {
+		if r.ignores(at, i < len(parts)-1 || isDir) {
 			return true
 		}
 	}

@@ -43,14 +43,14 @@ func list(ctx context.Context, env *Env, dir workspace.Path, depth int) Result {
 	n, more := 0, false
 	w := newWalk(env, dir, true)
 	w.sensitive = nil // names only
-	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry) bool {
+	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry, ignored bool) bool {
 		if more = more || n == maxEntries; more {
 			return false
 		}
 		n++
 		inside := e.IsDir() && strings.Count(p.Rel(dir), "/")+1 < depth
 		note := ""
-		if inside && gitIgnores(env.Files.Roots, p) {
+		if inside && ignored {
 			inside, note = false, " (ignored by git, not listed)"
 		}
 		b.WriteString(entryName(p, dir, e) + note + "\n")

@@ -66,6 +66,11 @@ func (p *localProcess) Wait(ctx context.Context) (Exit, error) {
 	case <-p.ended:
 		return p.exit, p.err
 	case <-ctx.Done():
+	}
+	select {
+	case <-p.ended: // both at once: how it ended says more
+		return p.exit, p.err
+	default:
 		return Exit{}, ctx.Err()
 	}
 }

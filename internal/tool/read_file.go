@@ -135,8 +135,8 @@ func (r *reading) cut(in *bufio.Reader, total int, notices []string) Result {
 			more = true
 			break
 		}
-		text, length := readLine(in, 1, maxLine*utf8.UTFMax)
-		if cut := firstRunes(text, maxLine); len(cut) < len(text) || length > len(text) {
+		text, length, cutOff := readLine(in, 1, maxLine*utf8.UTFMax)
+		if cut := firstRunes(text, maxLine); cutOff || len(cut) < len(text) {
 			text = cut + "…\n"
 			if len(long) < 5 {
 				long = append(long, fmt.Sprintf("Line %d is %d bytes long and was cut after %d characters. Read on with offset %d and character %d.",
@@ -172,47 +172,42 @@ func (r *reading) piece(in *bufio.Reader, notices []string) Result {
 			break
 		}
 	}
-	text, length := readLine(in, r.character, longPiece)
+	text, length, more := readLine(in, r.character, longPiece)
 	if text == "" {
 		return failure{Error: fmt.Sprintf("character %d is past the end of line %d of %s.", r.character, r.offset, r.path),
 			Code: edits.CodeInvalidArguments, Path: r.path.String()}.result()
 	}
 	last := r.character + utf8.RuneCountInString(strings.TrimSuffix(text, "\n")) - 1
 	notice := fmt.Sprintf("Line %d (%d bytes), characters %d-%d.", r.offset, length, r.character, last)
-	if !strings.HasSuffix(text, "\n") {
-		if _, err := in.Peek(1); err == nil || length > len(text) {
-			notice += fmt.Sprintf(" If there is more, read on with offset %d and character %d.", r.offset, last+1)
-		}
+	if more {
+		notice += fmt.Sprintf(" There is more: read on with offset %d and character %d.", r.offset, last+1)
 	}
 	return r.result(text, append([]string{notice}, notices...))
 }
 
 // readLine reads one line to its end and gives at most limit bytes of it, in whole characters, from
-// the given character on, with its line break where it got there; and its whole length in bytes.
-// Nothing but the part that is given is held.
-func readLine(in *bufio.Reader, from, limit int) (string, int) {
+// the given character on, with its line break where it got there; its whole length in bytes; and
+// whether some of its end is missing. Nothing but the part that is given is held.
+func readLine(in *bufio.Reader, from, limit int) (text string, length int, more bool) {
 	var b strings.Builder
-	length, char, full := 0, 1, false
-	for {
+	for char := 1; ; char++ {
 		c, size, err := in.ReadRune()
 		if err != nil {
-			return b.String(), length
+			return b.String(), length, more
 		}
 		if c == '\n' {
-			if !full && char >= from {
+			if !more && char >= from {
 				b.WriteByte('\n')
 			}
-			return b.String(), length
+			return b.String(), length, more
 		}
 		length += size
-		if char >= from && !full {
-			if b.Len()+utf8.RuneLen(c) > limit {
-				full = true
-			} else {
-				b.WriteRune(c)
-			}
+		if char < from || more {
+			continue
 		}
-		char++
+		if more = b.Len()+utf8.RuneLen(c) > limit; !more {
+			b.WriteRune(c)
+		}
 	}
 }
 

@@ -134,7 +134,7 @@ func (s *search) tree(ctx context.Context, w *walk, report *report) {
 	wg.Go(func() {
 		defer close(order)
 		defer close(work)
-		_ = w.run(ctx, func(p workspace.Path, e fs.DirEntry) bool {
+		_ = w.run(ctx, func(p workspace.Path, e fs.DirEntry, _ bool) bool {
 			if !e.Type().IsRegular() || !s.wanted(p) {
 				return e.IsDir()
 			}

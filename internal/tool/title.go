@@ -60,47 +60,48 @@ func code(line string) string {
 	return "`` " + line + " ``"
 }
 
-// EditTitle says what a proposal would do, alone enough to decide by: `Edit src/app.go (+3 −1)`. more
+// EditTitle says what changes would do, alone enough to decide by: `Edit src/app.go (+3 −1)`. more
 // joins the counts in the parentheses ("+2 errors"), for what becomes known later.
-func EditTitle(env *Env, p *edits.Proposal, more ...string) string {
-	added, removed := p.Counts()
-	count := "(" + strings.Join(append([]string{fmt.Sprintf("+%d −%d", added, removed)}, more...), ", ") + ")"
+func EditTitle(env *Env, changes []edits.Change, more ...string) string {
+	added, removed := (&edits.Proposal{Changes: changes}).Counts()
+	counts := parenthesis(append([]string{fmt.Sprintf("+%d −%d", added, removed)}, more...))
 	title := ""
-	if len(p.Changes) == 1 {
-		c := p.Changes[0]
-		name := shown(env, c.Path)
-		switch c.Op {
-		case edits.Create:
-			title = "Create " + name + parenthesis(more)
-		case edits.Delete:
-			title = "Delete " + name + parenthesis(more)
-		case edits.Move:
-			title = fmt.Sprintf("Move %s to %s", name, shown(env, c.To))
-			if c.OldText != c.NewText {
-				title += " " + count
-			} else {
-				title += parenthesis(more)
-			}
-		default:
-			title = fmt.Sprintf("Edit %s %s", name, count)
-		}
-		if c.Link && c.Real != c.Path {
-			title += ", really " + plain(c.Real.Rel(env.Files.Roots.Cwd()))
-		}
+	if len(changes) == 1 {
+		title = fileTitle(env, changes[0], counts, parenthesis(more))
 	} else {
-		names := make([]string, len(p.Changes))
-		for i, c := range p.Changes {
+		names := make([]string, len(changes))
+		for i, c := range changes {
 			names[i] = operation(c.Op) + shown(env, c.Path)
 			if c.Op == edits.Move {
 				names[i] += " to " + shown(env, c.To)
 			}
 		}
-		title = fmt.Sprintf("Edit %d files %s: %s", len(p.Changes), count, strings.Join(names, ", "))
+		title = fmt.Sprintf("Edit %d files%s: %s", len(changes), counts, strings.Join(names, ", "))
 	}
-	for _, why := range routes(p) {
-		title += " [" + why + "]"
+	for _, why := range routes(changes) {
+		title += ", " + why
 	}
 	return title
+}
+
+// fileTitle is the title for a single file. Where the whole file comes or goes, counting its lines
+// tells nothing.
+func fileTitle(env *Env, c edits.Change, counts, more string) string {
+	name := shown(env, c.Path)
+	if c.Link && c.Real != c.Path {
+		name += " (link to " + plain(c.Real.Rel(env.Files.Roots.Cwd())) + ")"
+	}
+	switch {
+	case c.Op == edits.Create:
+		return "Create " + name + more
+	case c.Op == edits.Delete:
+		return "Delete " + name + more
+	case c.Op == edits.Move && c.OldText == c.NewText:
+		return "Move " + name + " to " + shown(env, c.To) + more
+	case c.Op == edits.Move:
+		return "Move " + name + " to " + shown(env, c.To) + counts
+	}
+	return "Edit " + name + counts
 }
 
 func parenthesis(list []string) string {
@@ -124,10 +125,10 @@ func operation(op edits.Op) string {
 }
 
 // routes are the reasons why files are written to the disk although the editor offers writing, each once.
-func routes(p *edits.Proposal) []string {
+func routes(changes []edits.Change) []string {
 	var out []string
 	seen := map[string]bool{"": true}
-	for _, c := range p.Changes {
+	for _, c := range changes {
 		if !seen[c.RouteWhy] {
 			seen[c.RouteWhy] = true
 			out = append(out, c.RouteWhy)

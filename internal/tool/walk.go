@@ -35,8 +35,9 @@ func newWalk(env *Env, base workspace.Path, all bool) *walk {
 	return w
 }
 
-// visit is called for each entry that is not left out; for a folder it says whether to go inside.
-type visit func(p workspace.Path, e fs.DirEntry) bool
+// visit is called for each entry that is not left out, ignored ones only in a walk through all; for a
+// folder it says whether to go inside.
+type visit func(p workspace.Path, e fs.DirEntry, ignored bool) bool
 
 // run calls do for each entry until ctx is cancelled.
 func (w *walk) run(ctx context.Context, do visit) error {
@@ -57,7 +58,8 @@ func (w *walk) folder(ctx context.Context, dir workspace.Path, entries []fs.DirE
 		if e.Name() == ".git" {
 			continue
 		}
-		if !w.all && rules.ignores(p, e.IsDir()) {
+		ignored := rules.ignores(p, e.IsDir())
+		if ignored && !w.all {
 			w.leaveOut(p, e)
 			continue
 		}
@@ -65,7 +67,7 @@ func (w *walk) folder(ctx context.Context, dir workspace.Path, entries []fs.DirE
 			w.secret++
 			continue
 		}
-		if !do(p, e) || !e.IsDir() {
+		if !do(p, e, ignored) || !e.IsDir() {
 			continue
 		}
 		inside, err := os.ReadDir(p.String())
@@ -96,7 +98,7 @@ func (w *walk) notices() []string {
 		if w.ignored > len(w.names) {
 			more = ", …"
 		}
-		out = append(out, fmt.Sprintf("%s ignored by git left out (%s%s). To include them, set include_ignored to true or give one of them as path.",
+		out = append(out, fmt.Sprintf("%s ignored by git and left out (%s%s). To include them, set include_ignored to true or give one of them as path.",
 			plural(w.ignored, "entry is", "entries are"), strings.Join(w.names, ", "), more))
 	}
 	if w.secret > 0 {
@@ -118,6 +120,9 @@ func plural(n int, one, many string) string {
 
 // withNotices puts what the model must know beside a result under it, each in brackets.
 func withNotices(text string, notices ...string) string {
+	if len(notices) == 0 {
+		return text
+	}
 	var b strings.Builder
 	b.WriteString(text)
 	for _, n := range notices {
