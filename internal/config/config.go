@@ -2,10 +2,6 @@
 // environment. Its main type is [Config]. It is read once at start; sessions get values of it.
 package config
 
-import (
-	"acp-agent/internal/workspace"
-)
-
 // Provider is a named OpenAI-compatible endpoint.
 type Provider struct {
 	BaseURL   string   `yaml:"base_url"`
@@ -31,7 +27,9 @@ type Tools struct {
 	Disabled []string `yaml:"disabled"`
 }
 
-// Server configures one language server: a built-in one by id, or a custom one.
+// Server configures one language server: a built-in one by id, or a custom one. After [Parse] Args is
+// only filled when Command is empty (it then goes behind a built-in server's own command); otherwise
+// it has been appended to Command.
 type Server struct {
 	Enabled               *bool             `yaml:"enabled"`
 	Disabled              bool              `yaml:"disabled"`
@@ -45,7 +43,8 @@ type Server struct {
 	InitializationOptions map[string]any    `yaml:"initialization_options"`
 }
 
-// LSP is the lsp section.
+// LSP is the lsp section. Times without a unit in their name are seconds. An ExcludeRoots that was not
+// a list of globs becomes "**", which excludes everything.
 type LSP struct {
 	Enabled             bool              `yaml:"enabled"`
 	InlineBudgetMS      int               `yaml:"inline_budget_ms"`
@@ -77,6 +76,8 @@ type Limits struct {
 	TerminalBytes   int   `yaml:"terminal_bytes"`
 	ModelIdle       int   `yaml:"model_idle_seconds"`
 	ToolRounds      int   `yaml:"tool_rounds"`
+	// DiagnosticsPerFile is how many findings of one file the model is given.
+	DiagnosticsPerFile int `yaml:"diagnostics_per_file"`
 }
 
 // Config is config.yaml with defaults filled in.
@@ -102,22 +103,8 @@ type Config struct {
 		Versions []int `yaml:"versions"`
 	} `yaml:"acp"`
 	Sandbox bool `yaml:"sandbox"`
+
+	// Warnings are things that the operator should know though the file is usable; callers show them
+	// once (log, doctor, `config check`).
+	Warnings []string `yaml:"-"`
 }
-
-// Home is where everything of ours lives (contract §2). Nothing is made until it is written.
-type Home struct{ Dir workspace.Path }
-
-// FindHome takes ACP_AGENT_HOME or ~/.acp-agent, and the profile below it. getenv is os.Getenv.
-func FindHome(getenv func(string) string, userHome, profile string) (Home, error) {
-	panic("TODO(policy)")
-}
-
-// Default is a Config with nothing configured.
-func Default() Config { panic("TODO(policy)") }
-
-// Load reads <home>/config.yaml over the defaults; a missing file is Default. An error has the
-// file's name, line and, for an unknown key, the nearest known one.
-func Load(h Home) (Config, error) { panic("TODO(policy)") }
-
-// Parse reads config.yaml's content over the defaults; name is for messages.
-func Parse(name string, data []byte) (Config, error) { panic("TODO(policy)") }
