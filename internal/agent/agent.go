@@ -34,8 +34,9 @@ type Host interface {
 	Begin()
 	// Parallel says whether a call only reads, so that it may run beside its neighbours.
 	Parallel(call model.ToolCall) bool
-	// Do runs one call to its end and gives the result for the model. The error means that the turn
-	// cannot go on (cancelled, or a fault of ours); a failed tool is a Result.
+	// Do runs one call to its end and gives the result for the model; a tool that does not exist is
+	// such a result too. The error means that the turn cannot go on (cancelled, or a fault of ours); a
+	// failed tool is a Result. Do is waited for even after a cancel, so it must obey ctx promptly.
 	Do(ctx context.Context, call model.ToolCall) (tool.Result, error)
 	// Skip shows a call that is not run (bad JSON, cut off, loop guard, cancelled) with the result
 	// that the model gets for it.
@@ -53,7 +54,7 @@ type Host interface {
 type Options struct {
 	MaxRounds   int           // tool rounds a turn: 200
 	IdleTimeout time.Duration // silence of the model's stream: 120 s
-	MaxRetries  int           // of one request: 4
+	MaxRetries  int           // of one request: 4; negative for none
 	Backoff     time.Duration // first wait of a retry: 500 ms, doubled, with jitter
 }
 
@@ -82,4 +83,31 @@ type Outcome struct {
 
 // Run plays one turn. A cancelled ctx is an Outcome (Cancelled), not an error; an error is a model
 // that cannot be used ([*model.Error]) or a fault of ours, and Outcome.Added is valid even then.
-func Run(ctx context.Context, host Host, t Turn) (Outcome, error) { panic("TODO(loop)") }
+func Run(ctx context.Context, host Host, t Turn) (Outcome, error) {
+	r := newTurn(host, t)
+	stop, err := r.play(ctx)
+	out := Outcome{Stop: stop, Added: r.added, Usage: r.usage}
+	switch {
+	case ctx.Err() != nil: // cancel wins over whatever else ended the turn
+		out.Stop, err = Cancelled, nil
+	case stop == Refusal:
+		out.Added = nil
+	}
+	return out, err
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxRounds <= 0 {
+		o.MaxRounds = 200
+	}
+	if o.IdleTimeout <= 0 {
+		o.IdleTimeout = 120 * time.Second
+	}
+	if o.MaxRetries == 0 {
+		o.MaxRetries = 4
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = 500 * time.Millisecond
+	}
+	return o
+}
