@@ -1,0 +1,57 @@
+package headless
+
+import (
+	"fmt"
+	"strings"
+)
+
+// color is an SGR code.
+type color string
+
+const (
+	bold   color = "1"
+	dim    color = "2"
+	red    color = "31"
+	green  color = "32"
+	yellow color = "33"
+	cyan   color = "36"
+)
+
+// paint colours s on a terminal that wants it.
+func (t *Terminal) paint(c color, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+}
+
+// print writes model text as it comes. The caller holds mu.
+func (t *Terminal) print(s string) {
+	if s == "" {
+		return
+	}
+	fmt.Fprint(t.Out, s)
+	t.midLine = !strings.HasSuffix(s, "\n")
+}
+
+// line writes a line of its own. The caller holds mu.
+func (t *Terminal) line(s string) {
+	if t.midLine {
+		fmt.Fprintln(t.Out)
+	}
+	fmt.Fprintln(t.Out, strings.TrimRight(s, "\n"))
+	t.midLine = false
+}
+
+// End finishes a line that the model left open.
+func (t *Terminal) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.midLine {
+		fmt.Fprintln(t.Out)
+		t.midLine = false
+	}
+}
+
+// note tells the person something beside the conversation.
+func (t *Terminal) note(s string) { fmt.Fprintln(t.Err, s) }
