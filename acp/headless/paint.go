@@ -17,8 +17,27 @@ const (
 	cyan   color = "36"
 )
 
-// paint colours s on a terminal that wants it.
+// visible makes control characters readable: what a model or a file says must not be able to move the
+// cursor, hide a line of a diff or answer for the person.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20:
+			return 0x2400 + r // the control pictures: ESC is ␛, CR is ␍
+		case r == 0x7f:
+			return '␡'
+		case r >= 0x80 && r < 0xa0, r == 0x202a, r == 0x202b, r == 0x202c, r == 0x202d, r == 0x202e, r >= 0x2066 && r <= 0x2069:
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// paint makes s visible, and colours it on a terminal that wants it.
 func (t *Terminal) paint(c color, s string) string {
+	s = visible(s)
 	if !t.Color || s == "" {
 		return s
 	}

@@ -17,8 +17,8 @@ type Terminal struct {
 	Err   io.Writer // questions and progress
 	Color bool
 	Cwd   string // paths are shown relative to it
-	// Lines gives the person's answers; nil answers no to everything.
-	Lines <-chan string
+	// Line reads one line of the person's; ok is false at the end of input. nil answers no to everything.
+	Line func(ctx context.Context) (line string, ok bool)
 	// Yes answers allow_once to everything but sensitive and outside targets, which are rejected.
 	Yes bool
 	// Edit opens a text for the person to change and gives it back; nil when that cannot be.
@@ -52,7 +52,7 @@ func (t *Terminal) Update(_ string, u Update) {
 	defer t.mu.Unlock()
 	switch u.Kind {
 	case "agent_message_chunk":
-		t.print(u.Text())
+		t.print(visible(u.Text()))
 	case "agent_thought_chunk":
 		t.print(t.paint(dim, u.Text()))
 	case "tool_call":
@@ -69,7 +69,7 @@ func (t *Terminal) Update(_ string, u Update) {
 			if mark == "" {
 				mark = "·"
 			}
-			t.line("  " + mark + " " + e.Content)
+			t.line("  " + mark + " " + visible(e.Content))
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (t *Terminal) toolUpdate(u Update) {
 	if lines := strings.Split(text, "\n"); len(lines) > 20 {
 		text = strings.Join(lines[:20], "\n") + fmt.Sprintf("\n… %d more lines", len(lines)-20)
 	}
-	t.line("  " + mark + " " + strings.ReplaceAll(text, "\n", "\n    "))
+	t.line("  " + mark + " " + strings.ReplaceAll(visible(text), "\n", "\n    "))
 }
 
 // Permission shows a question with its diffs and waits for the person.
@@ -108,7 +108,7 @@ func (t *Terminal) Permission(ctx context.Context, _ string, q Question) Answer 
 		}
 		return Answer{OptionID: q.Find("allow_once")}
 	}
-	if t.Lines == nil {
+	if t.Line == nil {
 		t.note("rejected: there is no terminal to ask on (--yes allows)")
 		return t.reject(q)
 	}
@@ -128,12 +128,9 @@ func (t *Terminal) ask(ctx context.Context, q Question) Answer {
 			prompt += "  [e]dit"
 		}
 		fmt.Fprint(t.Err, prompt+"  [q]uit > ")
-		var line string
-		var ok bool
-		select {
-		case <-ctx.Done():
+		line, ok := t.Line(ctx)
+		if ctx.Err() != nil {
 			return Answer{}
-		case line, ok = <-t.Lines:
 		}
 		if !ok {
 			return t.reject(q)
@@ -225,6 +222,8 @@ func (t *Terminal) diff(b Block) string {
 			lines[i] = t.paint(red, l)
 		case strings.HasPrefix(l, "@@"):
 			lines[i] = t.paint(cyan, l)
+		default:
+			lines[i] = visible(l)
 		}
 	}
 	return strings.Join(lines, "\n")
