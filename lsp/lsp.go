@@ -7,54 +7,10 @@ package lsp
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"acp-agent/internal/workspace"
 )
-
-// Settings are the lsp section of config.yaml with defaults filled in (requirements L12–L20).
-type Settings struct {
-	Enabled            bool
-	InlineBudget       time.Duration // 80 ms, from the start of writing
-	ForeseeBudget      time.Duration // 1 s
-	Severity           string        // "error"
-	WaitMode           string        // document or full
-	WaitTimeout        time.Duration // 5 s: one deadline for the check of an edit
-	WarmupTimeout      time.Duration // first request of a cold (server, root); 0 for none
-	BrokenRetry        time.Duration // 30 s, exponential; 0 means until restart
-	ExcludeRoots       []string      // globs against the resolved root
-	ExcludeAll         bool          // exclude_roots was not a list: fail closed (L14)
-	TrustedWorkspaces  []string
-	RequireGit         bool
-	InstallAuto        bool
-	PackageManager     string
-	IdleTimeout        time.Duration // 600 s; 0 never
-	MaxDiagnosticChars int           // 4000
-	Servers            map[string]ServerSettings
-}
-
-// ServerSettings configure one server: a built-in one by id, or a custom one (L19, L20).
-type ServerSettings struct {
-	Enabled               *bool
-	Disabled              bool
-	Command               []string
-	Extensions            []string
-	RootMarkers           []string
-	LanguageID            string
-	Description           string
-	Env                   map[string]string
-	InitializationOptions map[string]any
-}
-
-// Options of a manager.
-type Options struct {
-	Home     workspace.Path // our home; servers live below <home>/lsp, caches below <home>/cache
-	UserHome workspace.Path
-	Environ  []string // the process's environment, scrubbed here before a server gets any of it (L23)
-	Settings Settings
-	Logger   *slog.Logger
-}
 
 // Manager owns the server processes of this process. Constructing one starts nothing.
 type Manager struct {
@@ -98,85 +54,6 @@ type Session struct {
 
 // Close ends this session's checks and gives back its leases. It returns when its goroutines ended.
 func (s *Session) Close(ctx context.Context) { panic("TODO(lsp)") }
-
-// Op is what happened or would happen to a file.
-type Op string
-
-// Operations; the values are those of edits.Op.
-const (
-	Create Op = "create"
-	Update Op = "update"
-	Delete Op = "delete"
-	Move   Op = "move"
-)
-
-// Change is one file of an edit: text before and after, without BOM.
-type Change struct {
-	Op      Op
-	Path    workspace.Path
-	To      workspace.Path // Move
-	OldText string
-	NewText string
-}
-
-// State of a verdict (contract §4).
-type State string
-
-// States. Overall: findings if any server has findings, else no_verdict if an owning server gave
-// none, else clean; off when the layer does not serve the file.
-const (
-	Clean     State = "clean"
-	Findings  State = "findings"
-	NoVerdict State = "no_verdict"
-	Off       State = "off"
-)
-
-// Severity as LSP numbers it.
-type Severity int
-
-// Severities.
-const (
-	SevError   Severity = 1
-	SevWarning Severity = 2
-	SevInfo    Severity = 3
-	SevHint    Severity = 4
-)
-
-// Finding is one diagnostic. Lines and columns are 1-based; columns count code points of that very text.
-type Finding struct {
-	Path            workspace.Path
-	Line, Column    int
-	EndLine, EndCol int
-	Severity        Severity
-	Code            string
-	Source          string
-	Message         string
-	Server          string
-	New             bool // this edit brought it in (difference with the shifted baseline)
-}
-
-// ServerVerdict is one server's word on one file.
-type ServerVerdict struct {
-	ID     string
-	File   workspace.Path
-	State  State
-	Reason string // why no_verdict: starting, timeout, crashed, busy, denied, not_installed, silent, too_slow, closed…
-	MS     int64  // from asking to the verdict
-}
-
-// Verdict is what is known of an edit's text.
-type Verdict struct {
-	State         State
-	Reason        string
-	Servers       []ServerVerdict
-	Introduced    []Finding // errors that the edit brought in, in its own files, errors first
-	Other         []Finding // errors that the edit brought into other files
-	Items         []Finding // all findings of the edit's files (for the editor), New marked
-	Mended        int       // errors that the edit removed
-	Before, After int       // errors in the edit's files
-	BaselineKnown bool      // false: Introduced may include older problems, and the text says so
-	Foreseen      bool      // given before the edit was applied
-}
 
 // Foresee gives the verdict on proposed texts without disturbing the truth: an exclusive lease on
 // each (server, root), set, ask, put back (architecture, journey step 5). It starts the servers it
@@ -247,12 +124,3 @@ func (s *Session) References(ctx context.Context, p workspace.Path, text string,
 func (s *Session) Hover(ctx context.Context, p workspace.Path, text string, line, char int) (hover, notice string, err error) {
 	panic("TODO(lsp)")
 }
-
-// ForModel renders what the edit brought in, as the contract's lsp_diagnostics text (§4): errors
-// only, capped at 20 a file and max characters, sanitised. heading is the first line, without its
-// colon. It is "" when there is nothing to say.
-func (v Verdict) ForModel(heading string, max int) string { panic("TODO(lsp)") }
-
-// FindingsText renders findings one a line as `path:line:col severity message` (T1, T2), errors
-// first, capped at max characters with "… N more".
-func FindingsText(items []Finding, max int) string { panic("TODO(lsp)") }

@@ -1,6 +1,12 @@
 // Package provenance is the append-only, hash-chained record of who changed which file, why, and
 // who allowed it. Its main type is [Log], one file for each root. It also keeps the old contents
 // that an application needs to be undone or repaired ([Blobs]). It must never write a workspace file.
+//
+// The chain shows every change of a line, every line taken out and every line put in, to anyone who
+// can recompute hashes ([Verify]). The head file beside each log shows lines cut off its end, which a
+// chain alone cannot. Neither holds a secret: who may write both files and takes the trouble to
+// recompute every hash leaves no trace. Against that, keep a head's hash elsewhere (a git note, an
+// export) and compare.
 package provenance
 
 import (
@@ -12,7 +18,8 @@ import (
 // Kind of a record (contract §5).
 type Kind string
 
-// Kinds. An Intent is durable before the first write and has exactly one end: Applied or Failed.
+// Kinds. An Intent is durable before the first write and has exactly one end: Applied, Failed, or
+// Undo when the intent was one to undo.
 const (
 	Intent   Kind = "intent"
 	Applied  Kind = "applied"
@@ -22,7 +29,9 @@ const (
 	Decided  Kind = "decision"
 )
 
-// File is one file of a record.
+// File is one file of a record. Hashes are of exact bytes, empty when there is no file. A move has
+// To; its Before is the old file's and its After the new one's. Found is what the file held after
+// the write when that was not After (an editor that formats on save).
 type File struct {
 	Op     string         `json:"op"`
 	Path   workspace.Path `json:"path"`
@@ -30,6 +39,14 @@ type File struct {
 	Before workspace.Hash `json:"before"`
 	After  workspace.Hash `json:"after"`
 	Found  workspace.Hash `json:"found,omitempty"`
+}
+
+// Landed is what the file really holds after the operation.
+func (f File) Landed() workspace.Hash {
+	if f.Found != "" {
+		return f.Found
+	}
+	return f.After
 }
 
 // Decision is who allowed or refused, and how long it took.
@@ -49,7 +66,7 @@ type Counts struct {
 // Record is one line of a log. V, Seq, Time, Prev and Hash are filled in by [Log.Append].
 type Record struct {
 	V           int       `json:"v"`
-	Seq         int64     `json:"seq"`
+	Seq         int64     `json:"seq"` // 1-based
 	Time        time.Time `json:"ts"`
 	Kind        Kind      `json:"kind"`
 	Session     string    `json:"session"`
@@ -61,66 +78,9 @@ type Record struct {
 	Decision    *Decision `json:"decision,omitempty"`
 	Diagnostics *Counts   `json:"diagnostics,omitempty"`
 	Note        string    `json:"note,omitempty"` // what else a reader should know ("rolled back at start")
-	Prev        string    `json:"prev"`
-	Hash        string    `json:"hash"`
+	Prev        string    `json:"prev"`           // the hash of the record before; empty in the first
+	Hash        string    `json:"hash"`           // must stay the last field: see seal
 }
 
-// Log is the record of one root. Several processes may append to the same file at once.
-type Log struct {
-	// TODO(policy): unexported fields
-}
-
-// Open opens or makes the log of a root below dir (<home>/provenance). It heals a torn last line.
-// Nothing is written until the first Append.
-func Open(dir string, root workspace.Path) (*Log, error) { panic("TODO(policy)") }
-
-// Append chains r to the log and returns it complete, durable on disk. It takes a file lock for the
-// time of one write.
-func (l *Log) Append(r Record) (Record, error) { panic("TODO(policy)") }
-
-// Records reads the whole log in order.
-func (l *Log) Records() ([]Record, error) { panic("TODO(policy)") }
-
-// Pending lists the intents that have no end, oldest first (crash repair at start).
-func (l *Log) Pending() ([]Record, error) { panic("TODO(policy)") }
-
-// Report is the result of a verification.
-type Report struct {
-	Path     string
-	Root     string
-	Records  int
-	BadSeq   int64  // first record whose hash or chain is wrong; 0 when all are right
-	Problem  string // what is wrong with it
-	Warnings []string
-}
-
-// Verify checks the chain of one log file.
-func Verify(path string) (Report, error) { panic("TODO(policy)") }
-
-// Logs lists the log files below dir.
-func Logs(dir string) ([]string, error) { panic("TODO(policy)") }
-
-// Line is one line of a file with the record that brought it in; nil when no record did.
-type Line struct {
-	Number int
-	Text   string
-	Record *Record
-}
-
-// Blame attributes the present lines of a file to records, following moves, with the contents kept
-// in blobs. Lines that nobody recorded have no record.
-func Blame(l *Log, blobs *Blobs, path workspace.Path, text string) ([]Line, error) {
-	panic("TODO(policy)")
-}
-
-// Blobs keeps contents by hash below a folder (<home>/checkpoints).
-type Blobs struct{ dir string }
-
-// NewBlobs uses dir, made on the first Put.
-func NewBlobs(dir string) *Blobs { return &Blobs{dir: dir} }
-
-// Put stores data, durable before it returns. Storing what is there is cheap.
-func (b *Blobs) Put(h workspace.Hash, data []byte) error { panic("TODO(policy)") }
-
-// Get gives the data of a hash, checked against it. os.ErrNotExist when it is not kept.
-func (b *Blobs) Get(h workspace.Hash) ([]byte, error) { panic("TODO(policy)") }
+// ends says whether the record closes an intent.
+func (k Kind) ends() bool { return k == Applied || k == Failed || k == Undo }

@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// readRegular reads a regular file whole, never through a symlink at its last element, and never
+// waits for a FIFO or a device. info is set whenever the path exists.
+func readRegular(real string, limit int64) ([]byte, fs.FileInfo, error) {
+	info, err := os.Lstat(real)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := regular(real, info, limit); err != nil {
+		return nil, info, err
+	}
+	file, err := os.OpenFile(real, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, info, err
+	}
+	defer file.Close()
+	data, err := readOpen(file, info, limit)
+	return data, info, err
+}
+
+// readOpen reads file, which must be the one that info describes.
+func readOpen(file *os.File, info fs.FileInfo, limit int64) ([]byte, error) {
+	opened, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(opened, info) {
+		return nil, fmt.Errorf("%s was replaced while it was opened", file.Name())
+	}
+	// One byte more than its size shows the end of the file without growing the buffer.
+	buf := make([]byte, 0, opened.Size()+1)
+	for {
+		if int64(len(buf)) > limit {
+			return nil, fmt.Errorf("%s grew above %d bytes: %w", file.Name(), limit, ErrTooLarge)
+		}
+		n, err := file.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
+}
+
+func regular(name string, info fs.FileInfo, limit int64) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is %s: %w", name, describe(info.Mode()), ErrUnsupported)
+	}
+	if info.Size() > limit {
+		return fmt.Errorf("%s has %d bytes, more than %d: %w", name, info.Size(), limit, ErrTooLarge)
+	}
+	return nil
+}
+
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
