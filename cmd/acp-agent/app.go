@@ -77,12 +77,7 @@ func (a *app) policy() (*permissions.Policy, error) {
 }
 
 // language makes the language-server layer; no server starts before it is needed.
-func (a *app) language() *lsp.Manager {
-	return lsp.NewManager(lsp.Options{
-		Home: a.home.Dir, UserHome: a.userHome, Environ: os.Environ(),
-		Settings: languageSettings(a.config.LSP), Logger: a.logger,
-	})
-}
+func (a *app) language() *lsp.Manager { return a.languageFor(a.config.LSP) }
 
 // languageSettings turns the configuration's units into the layer's.
 func languageSettings(c config.LSP) lsp.Settings {

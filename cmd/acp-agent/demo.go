@@ -140,8 +140,8 @@ func demoProject(dir string) (workspace.Path, error) {
 		}
 	}
 	files := map[workspace.Path][]byte{
-		project.Join("go.mod"):   []byte("module greeter\n\ngo 1.22\n"),
-		project.Join("greet.go"): demoSource,
+		project.Join("go.mod"):                           []byte("module greeter\n\ngo 1.22\n"),
+		project.Join("greet.go"):                         demoSource,
 		workspace.Path(filepath.Join(dir, "model.yaml")): demoModel,
 	}
 	for p, data := range files {
