@@ -1,103 +1,139 @@
 package headless
 
-import "encoding/json"
+import (
+	"encoding/json"
+)
 
-// Update is one session/update, with the fields of all variants that this client shows (ACP 1.4).
+// Update is one session/update. Which fields are set depends on Kind, the protocol's sessionUpdate.
 type Update struct {
-	Kind       string          `json:"sessionUpdate"`
-	Content    json.RawMessage `json:"content,omitempty"` // a block for chunks, a list for tool calls
-	ToolCallID string          `json:"toolCallId,omitempty"`
-	Title      string          `json:"title,omitempty"`
-	Status     string          `json:"status,omitempty"`
-	ToolKind   string          `json:"kind,omitempty"`
-	Entries    []PlanEntry     `json:"entries,omitempty"`
-	Meta       Meta            `json:"_meta"`
+	Session string
+	Kind    string
+	Text    string   // agent_message_chunk, agent_thought_chunk, notice
+	Call    ToolCall // tool_call, tool_call_update: only what the update has
+	Plan    []PlanEntry
+	Mode    string
+	Title   string
+	Used    int
+	Size    int
+	Raw     json.RawMessage
 }
 
-// PlanEntry is one step of the plan.
+// PlanEntry is one step of a plan.
 type PlanEntry struct {
 	Content string `json:"content"`
 	Status  string `json:"status"`
 }
 
-// Text is the text of a message or thought chunk.
-func (u Update) Text() string {
-	var b struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(u.Content, &b)
-	return b.Text
+// ToolCall is a tool call, or what an update changes of one.
+type ToolCall struct {
+	ID        string     `json:"toolCallId"`
+	Title     string     `json:"title"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`
+	Status    string     `json:"status"`
+	Content   []Content  `json:"content"`
+	Locations []Location `json:"locations"`
+	Meta      Meta       `json:"_meta"`
 }
 
-// Blocks are the content of a tool call.
-func (u Update) Blocks() []Block {
-	var list []Block
-	_ = json.Unmarshal(u.Content, &list)
-	return list
+// Location is a place in a file; Line is 0 when there is none.
+type Location struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
 }
 
-// Block is one piece of a tool call's content: a diff, or text.
-type Block struct {
+// Content is one item of a tool call's content.
+type Content struct {
 	Type    string  `json:"type"` // content, diff, terminal
-	Path    string  `json:"path,omitempty"`
-	OldText *string `json:"oldText,omitempty"`
-	NewText string  `json:"newText,omitempty"`
+	Path    string  `json:"path"`
+	OldText *string `json:"oldText"` // nil for a new file
+	NewText string  `json:"newText"`
 	Content struct {
+		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"content"`
 }
 
-// Meta is what this server says beyond the protocol (contract §5).
+// Meta is what the agent adds under its own name (contract §5).
 type Meta struct {
 	Agent struct {
-		Edit struct {
-			Partial bool `json:"partial"`
+		Sensitive bool   `json:"sensitive"`
+		Outside   bool   `json:"outside"`
+		Reason    string `json:"reason"`
+		Edit      *struct {
+			ID      string `json:"id"`
+			Kind    string `json:"kind"`
+			State   string `json:"state"`
+			Partial bool   `json:"partial"`
 			Files   []struct {
-				Path string `json:"path"`
-				Op   string `json:"op"`
+				Path   string `json:"path"`
+				Op     string `json:"op"`
+				Before string `json:"before"`
+				After  string `json:"after"`
 			} `json:"files"`
 		} `json:"edit"`
-		Diagnostics struct {
-			State string `json:"state"`
+		Diagnostics *struct {
+			State    string `json:"state"`
+			Reason   string `json:"reason"`
+			Foreseen bool   `json:"foreseen"`
+			Late     bool   `json:"late"`
+			Mended   int    `json:"mended"`
+			Servers  []struct {
+				ID    string `json:"id"`
+				State string `json:"state"`
+				MS    int64  `json:"ms"`
+			} `json:"servers"`
+			Items []struct {
+				Path     string `json:"path"`
+				Severity int    `json:"severity"`
+				Message  string `json:"message"`
+				New      bool   `json:"new"`
+				Range    struct {
+					Start struct{ Line, Character int } `json:"start"`
+				} `json:"range"`
+			} `json:"items"`
 		} `json:"diagnostics"`
-		Provenance struct {
-			Seq  int64  `json:"seq"`
-			Hash string `json:"hash"`
+		Provenance *struct {
+			Seq      int64  `json:"seq"`
+			Hash     string `json:"hash"`
+			Decision struct {
+				By     string `json:"by"`
+				Option string `json:"option"`
+				Rule   string `json:"rule"`
+			} `json:"decision"`
 		} `json:"provenance"`
-		Ask struct {
-			Sensitive bool `json:"sensitive"`
-			Outside   bool `json:"outside"`
-		} `json:"ask"`
 	} `json:"acpAgent"`
 }
 
-// Question is a session/request_permission.
-type Question struct {
-	ToolCall Update   `json:"toolCall"`
-	Options  []Option `json:"options"`
-	Meta     Meta     `json:"_meta"`
-}
-
-// Option is one answer that is offered.
-type Option struct {
-	ID   string `json:"optionId"`
-	Name string `json:"name"`
-	Kind string `json:"kind"`
-}
-
-// Find gives the id of the offered option of a kind, "" when there is none.
-func (q Question) Find(kind string) string {
-	for _, o := range q.Options {
-		if o.Kind == kind {
-			return o.ID
-		}
+// parseUpdate reads an update. Unknown kinds have Kind and Raw only.
+func parseUpdate(session string, raw json.RawMessage) (Update, error) {
+	var peek struct {
+		Kind    string `json:"sessionUpdate"`
+		Content json.RawMessage
+		Entries []PlanEntry `json:"entries"`
+		Mode    string      `json:"currentModeId"`
+		Title   string      `json:"title"`
+		Used    int         `json:"used"`
+		Size    int         `json:"size"`
 	}
-	return ""
-}
-
-// Answer is the user's choice; an empty OptionID is "cancelled". Edited are texts that the user wrote
-// in place of proposed ones, by path; they go out as `_meta.acpAgent.edited` beside the chosen option.
-type Answer struct {
-	OptionID string
-	Edited   map[string]string
+	if err := json.Unmarshal(raw, &peek); err != nil {
+		return Update{}, err
+	}
+	u := Update{Session: session, Kind: peek.Kind, Raw: raw, Plan: peek.Entries, Mode: peek.Mode, Title: peek.Title,
+		Used: peek.Used, Size: peek.Size}
+	switch peek.Kind {
+	case "agent_message_chunk", "agent_thought_chunk":
+		var block struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(peek.Content, &block); err != nil {
+			return Update{}, err
+		}
+		u.Text = block.Text
+	case "tool_call", "tool_call_update":
+		return u, json.Unmarshal(raw, &u.Call)
+	case "notice":
+		u.Text = peek.Title
+	}
+	return u, nil
 }
