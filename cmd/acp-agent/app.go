@@ -121,3 +121,11 @@ func (a *app) server(language *lsp.Manager, tap func(out bool, msg []byte)) *acp
 
 // models is the resolver over configuration and environment.
 func (a *app) models() model.Resolver { return nil }
+
+// openLogFile opens the log.
+func (a *app) openLogFile() error {
+	a.logger = slog.New(slog.DiscardHandler)
+	return nil
+}
+
+func (a *app) closeLog() {}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,14 +46,9 @@ func (a *app) selfCheck(c *cobra.Command) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), checkLimit)
 	defer cancel()
-	user := &headless.Terminal{Out: os.Stderr, Err: os.Stderr, Cwd: dir, Yes: true, Quiet: true}
-	client := headless.Start(ctx, a.server(a.language(), nil), user, headless.Options{Version: version, Logger: a.logger})
-	reason, err := playTurn(ctx, client, runFlags{}, dir, "check")
-	if closeErr := client.Close(); err == nil {
-		err = closeErr
-	}
+	reason, err := a.checkTurn(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("check: %s", headless.Message(err))
+		return fmt.Errorf("check: %w", err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "check.txt"))
 	if err != nil || string(data) != "checked\n" || reason != "end_turn" {
@@ -60,4 +56,23 @@ func (a *app) selfCheck(c *cobra.Command) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "acp-agent %s: ok (ACP %v, a session, a turn, an applied edit)\n", version, acpVersions)
 	return nil
+}
+
+// checkTurn is the client's side of the check: it allows the one edit.
+func (a *app) checkTurn(ctx context.Context, dir string) (string, error) {
+	client, err := headless.Start(ctx, a.server(nil, nil).Serve, headless.Options{
+		Version: version, Logger: a.logger,
+		Permission: func(context.Context, headless.Question) headless.Answer {
+			return headless.Answer{Option: headless.AllowOnce}
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	session, err := client.NewSession(ctx, dir)
+	if err != nil {
+		return "", errors.Join(err, client.Close())
+	}
+	stop, err := client.Prompt(ctx, session.ID, "check")
+	return stop, errors.Join(err, client.Close())
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"acp-agent/acp/headless"
 	"acp-agent/internal/config"
@@ -87,35 +86,44 @@ func (a *app) demo(c *cobra.Command, keep bool) error {
 		language = a.languageFor(a.config.LSP)
 	}
 	step(out, 3, "A prompt, and what the model wants to change")
-	user := &demoUser{Terminal: headless.Terminal{
-		Out: out, Err: out, Cwd: string(project), Yes: true,
-		Color: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
-	}}
-	client := headless.Start(ctx, a.server(language, nil), user, headless.Options{Version: version, Logger: a.logger})
-	fmt.Fprintln(out, "> Greet people by their name.")
-	reason, err := playTurn(ctx, client, runFlags{}, string(project), "Greet people by their name.")
-	user.End()
-	err = errors.Join(err, client.Close())
-	closing, done := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer done()
-	language.Close(closing)
-	if err != nil {
+	if err := a.demoTurn(ctx, c, language, project); err != nil {
 		return err
-	}
-	if reason != "end_turn" {
-		return fmt.Errorf("the demo's turn ended with %s", reason)
 	}
 	return a.demoRecords(out, project)
 }
 
-// demoUser allows everything once and says so.
-type demoUser struct{ headless.Terminal }
-
-// Permission shows the proposal and allows it.
-func (u *demoUser) Permission(ctx context.Context, session string, q headless.Question) headless.Answer {
-	answer := u.Terminal.Permission(ctx, session, q)
-	fmt.Fprintf(u.Out, "  answer: %s (the demo answers for you)\n", answer.OptionID)
-	return answer
+// demoTurn plays the turn; every question is shown, and answered with "allow once".
+func (a *app) demoTurn(ctx context.Context, c *cobra.Command, language *lsp.Manager, project workspace.Path) error {
+	const prompt = "Greet people by their name."
+	out := c.OutOrStdout()
+	s := screen(c, string(project))
+	s.Side = out
+	answer := func(_ context.Context, q headless.Question) headless.Answer {
+		s.Proposal(q)
+		fmt.Fprintln(out, "Allow? The demo answers for you: allow once")
+		return headless.Answer{Option: headless.AllowOnce}
+	}
+	client, err := headless.Start(ctx, a.server(language, nil).Serve, headless.Options{
+		Version: version, Logger: a.logger, Update: s.Update, Permission: answer,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "> "+prompt)
+	stop := ""
+	session, err := client.NewSession(ctx, string(project))
+	if err == nil {
+		stop, err = client.Prompt(ctx, session.ID, prompt)
+	}
+	s.EndTurn()
+	err = errors.Join(err, client.Close())
+	closing, done := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer done()
+	language.Close(closing)
+	if err == nil && stop != "end_turn" {
+		err = fmt.Errorf("the demo's turn ended with %s", stop)
+	}
+	return err
 }
 
 func step(out io.Writer, n int, text string) { fmt.Fprintf(out, "\n%d. %s\n", n, text) }

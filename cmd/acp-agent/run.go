@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -58,113 +57,32 @@ func (a *app) runPrompt(c *cobra.Command, f runFlags, prompt string) error {
 	defer a.closeLog()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-
-	tty := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
-	user := &headless.Terminal{
-		Out: c.OutOrStdout(), Err: os.Stderr, Cwd: string(cwd), Yes: f.yes, Quiet: f.json, Quit: cancel,
-		Color: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+	runner := &headless.Runner{
+		Version: version, Cwd: string(cwd), Prompt: prompt, Mode: f.mode, Model: f.model, Yes: f.yes, JSON: f.json,
+		Logger: a.logger, Screen: screen(c, string(cwd)),
 	}
-	if tty && !f.yes {
-		user.Line, user.Edit = lineReader(), openEditor
-	}
-	var tap func(bool, []byte)
-	if f.json {
-		tap = func(_ bool, msg []byte) { fmt.Fprintf(os.Stdout, "%s\n", strings.TrimRight(string(msg), "\n")) }
+	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())) {
+		runner.In, runner.Edit = os.Stdin, openEditor
 	}
 	language := a.language()
-	// The connection outlives an interrupt: the turn is cancelled the protocol's way and answered.
-	client := headless.Start(context.WithoutCancel(ctx), a.server(language, nil), user, headless.Options{Version: version, Logger: a.logger, Tap: tap})
-	reason, err := playTurn(ctx, client, f, string(cwd), prompt)
-	user.End()
-	closeErr := client.Close()
+	runner.Serve = a.server(language, nil).Serve
+	code, err := runner.Run(ctx)
 	closing, done := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 	defer done()
 	language.Close(closing)
 	if err != nil {
-		return runError(err)
+		fmt.Fprintf(os.Stderr, "acp-agent: %v\n", err)
 	}
-	if closeErr != nil {
-		return closeErr
+	if code == exitOK && err == nil {
+		return nil
 	}
-	return stopCode(reason, user.Rejected())
+	return exitCode(max(code, exitError))
 }
 
-// playTurn opens a session with the flags' options and prompts it once.
-func playTurn(ctx context.Context, client *headless.Client, f runFlags, cwd, prompt string) (string, error) {
-	if _, err := client.Initialize(ctx, version); err != nil {
-		return "", err
-	}
-	session, err := client.NewSession(ctx, cwd)
-	if err != nil {
-		return "", err
-	}
-	for _, o := range []struct{ id, value string }{{"model", f.model}, {"mode", f.mode}} {
-		if o.value == "" {
-			continue
-		}
-		if err := client.SetOption(ctx, session, o.id, o.value); err != nil {
-			return "", fmt.Errorf("--%s %s: %w", o.id, o.value, err)
-		}
-	}
-	return client.Prompt(ctx, session, prompt)
-}
-
-// runError prints what the server answered and chooses the exit code.
-func runError(err error) error {
-	fmt.Fprintln(os.Stderr, "acp-agent: "+headless.Message(err))
-	switch headless.ErrorKind(err) {
-	case "auth", "unreachable", "rate_limit", "overloaded", "server", "idle":
-		return exitCode(exitNoModel)
-	}
-	if errors.Is(err, context.Canceled) {
-		return exitCode(exitCancelled)
-	}
-	return exitCode(exitError)
-}
-
-// stopCode maps a stop reason to the exit code of contract §1.
-func stopCode(reason string, rejected bool) error {
-	switch {
-	case reason == "cancelled":
-		return exitCode(exitCancelled)
-	case reason == "max_tokens", reason == "max_turn_requests", reason == "refusal":
-		fmt.Fprintln(os.Stderr, "acp-agent: the turn ended with "+reason)
-		return exitCode(exitLimit)
-	case rejected:
-		return exitCode(exitRejected)
-	}
-	return nil
-}
-
-// lineReader reads stdin only when a line is wanted, so that the person's editor has the terminal
-// for itself in between.
-func lineReader() func(ctx context.Context) (string, bool) {
-	want, lines := make(chan struct{}, 1), make(chan string, 1)
-	// The goroutine ends with the input or the process: a read of a terminal cannot be taken back.
-	go func() {
-		defer close(lines)
-		in := bufio.NewScanner(os.Stdin)
-		for range want {
-			if !in.Scan() {
-				return
-			}
-			lines <- in.Text()
-		}
-	}()
-	return func(ctx context.Context) (string, bool) {
-		select {
-		case want <- struct{}{}:
-		default: // an earlier question was cancelled and its read is still waiting
-		}
-		select {
-		case <-ctx.Done():
-			return "", false
-		case line, ok := <-lines:
-			return line, ok
-		}
-	}
+// screen writes to this terminal, in colour where it is one that wants it.
+func screen(c *cobra.Command, cwd string) *headless.Screen {
+	color := term.IsTerminal(int(os.Stdout.Fd())) && term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == ""
+	return &headless.Screen{Out: c.OutOrStdout(), Side: os.Stderr, Cwd: cwd, Color: headless.Palette{On: color}}
 }
 
 // openEditor lets the person change a text in $VISUAL or $EDITOR.
