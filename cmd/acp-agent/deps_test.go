@@ -26,6 +26,8 @@ var arrows = []arrow{
 	{"acp", []string{"edits", "permissions", "provenance", "lsp", "internal/agent", "internal/tool", "internal/model", "internal/config",
 		"internal/workspace", "internal/wire", "internal/syntax", "internal/procgroup"}, nil,
 		"the adapter joins the rooms, but which model provider there is, is the wiring's choice"},
+	{"acp/headless", []string{"edits", "internal/wire", "internal/workspace"}, nil,
+		"a client that never reaches around the protocol shows what an editor would be told"},
 	// 3: the loop
 	{"internal/agent", []string{"internal/tool", "internal/model", "edits"}, nil,
 		"the turn loop knows models and tools and the proposals that pass through; no editor, no disk, no protocol"},
