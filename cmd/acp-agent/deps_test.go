@@ -12,7 +12,7 @@ import (
 // without a package, fail the test: to add an arrow or a package, change this table and give the
 // reason in the same commit.
 type arrow struct {
-	pkg string   // "x/*" is any package right below x
+	pkg string   // "x/*" is any package right below x; the first row that fits counts
 	may []string // "*" is everything
 	not []string // exceptions from may
 	why string   // completes "because"
@@ -50,6 +50,8 @@ var arrows = []arrow{
 	{"internal/procgroup", nil, nil, "a process group is a matter of the system"},
 	{"internal/config", []string{"internal/workspace"}, nil, "configuration is read before anything else exists"},
 	{"internal/model", nil, nil, "the interface must fit every provider, so it knows none"},
+	{"internal/model/providers", []string{"internal/model", "internal/model/*"}, nil,
+		"it chooses among the providers by name, and only the program's wiring may lean on it"},
 	{"internal/model/*", []string{"internal/model", "internal/model/stream"}, nil,
 		"providers are separate: what they share is the interface and the reading of streams"},
 	// tests only
