@@ -10,7 +10,7 @@ import (
 
 	"acp-agent/acp"
 	"acp-agent/internal/config"
-	"acp-agent/internal/model"
+	"acp-agent/internal/model/providers"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
 	"acp-agent/permissions"
@@ -28,6 +28,7 @@ type app struct {
 	config   config.Config
 	logger   *slog.Logger
 	log      io.Closer
+	resolver *providers.Resolver
 }
 
 // load finds the home and reads config.yaml. It makes no file and no folder.
@@ -119,8 +120,19 @@ func (a *app) server(language *lsp.Manager, tap func(out bool, msg []byte)) *acp
 	})
 }
 
-// models is the resolver over configuration and environment.
-func (a *app) models() model.Resolver { return nil }
+// models is the resolver over configuration and environment; it contacts nobody before it is asked.
+func (a *app) models() *providers.Resolver {
+	if a.resolver == nil {
+		endpoints := make(map[string]providers.Endpoint, len(a.config.Providers))
+		for name, p := range a.config.Providers {
+			endpoints[name] = providers.Endpoint{BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, Key: p.APIKey, Models: p.Models}
+		}
+		a.resolver = providers.New(providers.Config{
+			Model: a.config.Model, ConfigFile: string(a.home.ConfigFile()), Endpoints: endpoints, Getenv: os.Getenv,
+		})
+	}
+	return a.resolver
+}
 
 // openLogFile opens the log.
 func (a *app) openLogFile() error {

@@ -65,6 +65,7 @@ func (a *app) serve(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
 	language.Close(closing)
+	a.models().Close()
 	if err != nil && ctx.Err() == nil {
 		a.logger.Error("serving ended", "err", err)
 		return err
