@@ -202,6 +202,7 @@ func TestFinish(t *testing.T) {
 		{"length", modelserver.Reply{Text: "a", Finish: "length"}, model.FinishLength, 0},
 		{"length inside a call", modelserver.Reply{Calls: call, Finish: "length"}, model.FinishLength, 1},
 		{"content filter", modelserver.Reply{Text: "a", Finish: "content_filter"}, model.FinishRefusal, 0},
+		{"refusal", modelserver.Reply{Refusal: "I cannot help with that."}, model.FinishRefusal, 0},
 		{"a call that is not JSON", modelserver.Reply{Calls: call}, model.FinishToolCalls, 1},
 		{"no usage", modelserver.Reply{Text: "a", NoUsage: true}, model.FinishStop, 0},
 		{"the connection stays open", modelserver.Reply{Text: "a", Linger: true}, model.FinishStop, 0},
@@ -214,6 +215,9 @@ func TestFinish(t *testing.T) {
 			}
 			if got.Done.Finish != c.want || len(got.Calls) != c.calls {
 				t.Errorf("finish %s with %d calls, want %s with %d", got.Done.Finish, len(got.Calls), c.want, c.calls)
+			}
+			if c.reply.Refusal != got.Text && c.reply.Text != got.Text {
+				t.Errorf("text %q", got.Text)
 			}
 			for _, k := range got.Calls {
 				if k.Arguments != call[0].Arguments {
