@@ -70,6 +70,7 @@ func (row spec) with(set ServerSettings) *spec {
 		row.language, row.byFile = set.LanguageID, nil
 	}
 	row.env, row.override = set.Env, set.InitializationOptions
+	row.hash = configHash(&row)
 	return &row
 }
 
@@ -94,19 +95,20 @@ func customSpec(id string, set ServerSettings) (*spec, error) {
 	if slices.Contains(row.files, "") {
 		return nil, fmt.Errorf("custom server %q has an empty extension", id)
 	}
+	row.hash = configHash(&row)
 	return &row, nil
 }
 
-// patterns reads a settings' list of extensions: ".x" and "x" are suffixes, a name with an upper-case
-// letter or without anything that looks like an extension ("Justfile") is a basename.
+// patterns reads a settings' list of extensions. ".x" is a suffix, "Justfile" (any upper-case letter)
+// a basename; "x" and "blade.php" are written for both in the wild, and mean both.
 func patterns(list []string) []string {
-	out := make([]string, 0, len(list))
+	var out []string
 	for _, p := range list {
 		p = strings.TrimPrefix(strings.TrimSpace(p), "*")
-		if p != "" && p[0] != '.' && p == strings.ToLower(p) && !strings.Contains(p, ".") && p != "makefile" {
-			p = "." + p
-		}
 		out = append(out, p)
+		if p != "" && p[0] != '.' && p == strings.ToLower(p) {
+			out = append(out, "."+p)
+		}
 	}
 	return out
 }

@@ -27,10 +27,13 @@ type Conn struct {
 	o   Options
 	log *slog.Logger
 
-	in    framer // belongs to the reader
+	in       framer   // belongs to the reader
+	refusals warnings // belongs to the reader
+
 	out   *queue
 	calls calls
 
+	quiet    chan struct{} // holds one token while no handler runs
 	stop     chan struct{} // closed when nothing more is to be read
 	stopOnce sync.Once
 	err      error         // why the connection broke; written before stop is closed
@@ -42,14 +45,17 @@ type Conn struct {
 // the peer.
 func NewConn(r io.Reader, w io.Writer, h Handler, o Options) *Conn {
 	o = o.withDefaults()
-	return &Conn{
+	c := &Conn{
 		r: r, w: w, h: h, o: o, log: o.Logger,
 		in:    newFramer(r, o),
 		out:   newQueue(o),
 		calls: calls{pending: map[int64]chan answer{}},
+		quiet: make(chan struct{}, 1),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
 	}
+	c.quiet <- struct{}{}
+	return c
 }
 
 // Run reads until the input ends, Close is called or ctx ends, and returns when all of the
@@ -59,21 +65,21 @@ func NewConn(r io.Reader, w io.Writer, h Handler, o Options) *Conn {
 // A Read or Write that hangs although its file was closed (a blocking descriptor, see
 // [Interruptible]) is left behind after another Options.Flush, and named in the error.
 func (c *Conn) Run(ctx context.Context) error {
-	readEnd, writeEnd := make(chan struct{}), make(chan struct{})
-	go func() { defer close(readEnd); c.readAll() }()
+	readEnd, writeEnd := make(chan error, 1), make(chan struct{})
+	go func() { defer close(readEnd); readEnd <- c.readAll() }()
 	go func() { defer close(writeEnd); c.writeAll() }()
 
+	var first bool // else Close, or a peer that takes nothing more: there is nobody to answer
 	select {
-	case <-readEnd:
-		c.end(nil)
-		c.calls.end()
-		c.drain()
+	case err := <-readEnd:
+		first = c.end(err)
 	case <-ctx.Done():
-		c.end(ctx.Err())
-		c.calls.end()
-		c.drain()
+		first = c.end(ctx.Err())
 	case <-c.stop:
-		c.calls.end()
+	}
+	c.calls.end()
+	if first {
+		c.drain()
 	}
 	c.out.close()
 	closeIf(c.r)
@@ -100,12 +106,14 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Safe to call twice.
 func (c *Conn) Close() { c.end(nil) }
 
-// end stops the reading, and keeps the first reason. Sending goes on until Run has drained.
-func (c *Conn) end(err error) {
+// end stops the reading, and keeps the first reason; it says whether this was the first. Sending goes
+// on until Run has drained.
+func (c *Conn) end(err error) (first bool) {
 	c.stopOnce.Do(func() {
-		c.err = err
+		c.err, first = err, true
 		close(c.stop)
 	})
+	return first
 }
 
 // stopped says that nothing more is to be read.
@@ -118,8 +126,11 @@ func (c *Conn) stopped() bool {
 	}
 }
 
-// drain lets the owner finish its answers.
+// drain lets the owner finish its answers, once no handler runs that could begin something new.
 func (c *Conn) drain() {
+	if within(c.o.Flush, c.quiet) {
+		c.quiet <- struct{}{}
+	}
 	if c.o.Drain == nil {
 		return
 	}
@@ -132,7 +143,7 @@ func (c *Conn) drain() {
 }
 
 // within waits for an end, and says whether it came in time.
-func within(d time.Duration, end <-chan struct{}) bool {
+func within[T any](d time.Duration, end <-chan T) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
