@@ -43,6 +43,7 @@ type Runner struct {
 	Edit   func(ctx context.Context, path, text string) (string, error)
 	Logger *slog.Logger
 
+	asking   sync.Mutex // one question after the other
 	printing sync.Mutex
 	rejected atomic.Bool
 	want     chan struct{}        // one for each line that is wanted of In
@@ -60,7 +61,9 @@ func (r *Runner) Run(ctx context.Context) (code int, err error) {
 	}
 	if r.In != nil && !r.Yes {
 		r.want, r.lines = make(chan struct{}, 1), make(chan string, 1)
-		go r.read(ctx)
+		reading, stop := context.WithCancel(ctx)
+		defer stop()
+		go r.read(reading)
 	}
 	c, err := Start(ctx, r.Serve, o)
 	if err != nil {
@@ -170,6 +173,8 @@ func (r *Runner) line(ctx context.Context) (line string, open bool) {
 
 // answer decides on a permission request.
 func (r *Runner) answer(ctx context.Context, q Question) Answer {
+	r.asking.Lock()
+	defer r.asking.Unlock()
 	if !r.JSON {
 		r.Screen.Proposal(q)
 	}
