@@ -29,6 +29,15 @@ func (o oneModel) Resolve(_ context.Context, name, _ string) (model.Model, error
 func (o oneModel) Default(context.Context) (model.Model, error) { return o.m, nil }
 func (o oneModel) List(context.Context) []model.Info            { return []model.Info{o.m.Info()} }
 
+// blind is a model without eyes.
+type blind struct{ model.Model }
+
+func (b blind) Info() model.Info {
+	info := b.Model.Info()
+	info.Images = false
+	return info
+}
+
 // desk is an editor on an agent in this process, with one session in an empty folder.
 type desk struct {
 	*acptest.Editor
@@ -47,6 +56,8 @@ type deskOptions struct {
 	config  func(c *config.Config)
 	files   map[string]string
 	format  func(path, text string) string
+	// unchecked is for tests that write lines of the editor themselves.
+	unchecked bool
 }
 
 func newDesk(t *testing.T, o deskOptions) *desk {
@@ -59,7 +70,7 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.models = acptest.NewRecorder(oneModel{scripted.New("test", script)})
+	d.models = acptest.NewRecorder(oneModel{blind{scripted.New("test", script)}})
 	c := config.Default()
 	if o.config != nil {
 		o.config(&c)
@@ -68,7 +79,7 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 		Version: "1.2.3", Config: c, Home: config.Home{Dir: workspace.Path(d.home)},
 		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
 	})
-	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format})
+	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format, Unchecked: o.unchecked})
 	d.Initialize()
 	d.session = d.NewSession(d.dir)
 	return d
