@@ -140,7 +140,7 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 		Charset: s.charset(roots),
 		MaxSize: s.o.Config.Limits.EditBytes,
 	}
-	if s.o.Language != nil {
+	if s.o.Language != nil && s.o.Config.LSP.Enabled {
 		one.lang = s.o.Language.Session(id, roots)
 		one.lang.OnLate(one.showLate)
 	}
