@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	probeTime  = 900 * time.Millisecond // of one probe, all servers side by side
-	probeWait  = time.Second            // that Default waits for a running probe
+	probeTime  = 900 * time.Millisecond // of one round, all servers side by side, so that nobody waits longer than a second
 	probeFound = time.Minute            // that a finding is believed
 	probeEmpty = 2 * time.Second        // that finding nothing is believed
 	maxShown   = 8                      // of Ollama's models that are asked about
@@ -110,14 +109,11 @@ func (p *prober) start(ctx context.Context) <-chan struct{} {
 	return running
 }
 
-// wait starts a round when one is due, waits for it for at most [probeWait], and gives what is known.
+// wait starts a round when one is due, waits for it, and gives what is known.
 func (p *prober) wait(ctx context.Context) []finding {
 	if running := p.start(ctx); running != nil {
-		t := time.NewTimer(probeWait)
-		defer t.Stop()
 		select {
 		case <-running:
-		case <-t.C:
 		case <-ctx.Done():
 		}
 	}
