@@ -15,6 +15,7 @@ import (
 	"acp-agent/internal/model"
 	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
+	"acp-agent/permissions"
 )
 
 // call is one tool call of the model on its way through the gate. It belongs to one goroutine.
@@ -83,8 +84,13 @@ func (c *call) safely(ctx context.Context) (res tool.Result, err error) {
 // plain runs a call that is no edit.
 func (c *call) plain(ctx context.Context, a *tool.Action) (tool.Result, error) {
 	c.announce(toolCall{Title: a.Title, Kind: string(a.Kind), Locations: locations(a.Locations)})
-	if refusal, ok := c.permit(ctx, a); !ok {
+	d := c.decide(a)
+	if refusal, ok := c.permit(ctx, a, d); !ok {
 		return c.failed(refusal), ctx.Err()
+	}
+	if a.Command != nil && d.Verdict == permissions.Allow {
+		back := c.commands.lend(*a.Command, d.Env)
+		defer back()
 	}
 	c.update(toolCall{Status: statusInProgress})
 	res := a.Run(ctx, c)
