@@ -59,6 +59,22 @@ func absolute(name string) (workspace.Path, error) {
 	return workspace.ParsePath(abs)
 }
 
+// readFile reads a file of this machine that has to be there.
+func (a *app) readFile(p workspace.Path) (workspace.File, error) {
+	roots, err := workspace.NewRoots(p.Dir(), a.userHome)
+	if err != nil {
+		return workspace.File{}, fmt.Errorf("%s: no such file", p)
+	}
+	file, err := (&workspace.Files{Roots: roots}).ReadDisk(p)
+	if err == nil && !file.Exists {
+		err = fmt.Errorf("no such file")
+	}
+	if err != nil {
+		return file, fmt.Errorf("%s: %w", p, err)
+	}
+	return file, nil
+}
+
 // blobs are the old contents kept for undo and blame.
 func (a *app) blobs() *provenance.Blobs {
 	return provenance.NewBlobs(string(a.home.Dir.Join("checkpoints")))

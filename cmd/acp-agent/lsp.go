@@ -97,12 +97,9 @@ func (a *app) checkFiles(c *cobra.Command, files []string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		file, err := (&workspace.Files{}).ReadDisk(p)
+		file, err := a.readFile(p)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if !file.Exists {
-			return fmt.Errorf("%s: no such file", name)
+			return err
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), 2*time.Minute)
 		items, notice, err := session.Diagnostics(ctx, p, file.Text)

@@ -126,12 +126,9 @@ func (a *app) provenanceBlameCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			file, err := (&workspace.Files{}).ReadDisk(p)
+			file, err := a.readFile(p)
 			if err != nil {
 				return err
-			}
-			if !file.Exists {
-				return fmt.Errorf("%s: no such file", list[0])
 			}
 			lines, err := provenance.Blame(log, a.blobs(), p, file.Text)
 			if err != nil {

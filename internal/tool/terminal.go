@@ -100,7 +100,7 @@ func (c *command) leave(ctx context.Context, size int, out Progress) Result {
 	id, err := c.owner.name(c)
 	if err != nil {
 		c.release(ctx)
-		return Failed(edits.CodeTooLarge, "The command was ended: "+err.Error()+".")
+		return Failed(edits.CodeIO, "The command was ended: "+err.Error()+".")
 	}
 	c.looking.Lock()
 	defer c.looking.Unlock()
