@@ -27,10 +27,13 @@ type Conn struct {
 	o   Options
 	log *slog.Logger
 
-	in    framer // belongs to the reader
+	in       framer   // belongs to the reader
+	refusals warnings // belongs to the reader
+
 	out   *queue
 	calls calls
 
+	quiet    chan struct{} // holds one token while no handler runs
 	stop     chan struct{} // closed when nothing more is to be read
 	stopOnce sync.Once
 	err      error         // why the connection broke; written before stop is closed
@@ -42,14 +45,17 @@ type Conn struct {
 // the peer.
 func NewConn(r io.Reader, w io.Writer, h Handler, o Options) *Conn {
 	o = o.withDefaults()
-	return &Conn{
+	c := &Conn{
 		r: r, w: w, h: h, o: o, log: o.Logger,
 		in:    newFramer(r, o),
 		out:   newQueue(o),
 		calls: calls{pending: map[int64]chan answer{}},
+		quiet: make(chan struct{}, 1),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
 	}
+	c.quiet <- struct{}{}
+	return c
 }
 
 // Run reads until the input ends, Close is called or ctx ends, and returns when all of the
@@ -71,6 +77,9 @@ func (c *Conn) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		c.end(ctx.Err())
 		c.calls.end()
+		if within(c.o.Flush, c.quiet) { // what a handler begins must not be missed by the drain
+			c.quiet <- struct{}{}
+		}
 		c.drain()
 	case <-c.stop:
 		c.calls.end()

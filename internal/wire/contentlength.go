@@ -21,7 +21,7 @@ const (
 // lengthHeader finds the length at the end of a line. Text may stand before it: a banner printed
 // without a newline, or the rest of a body whose length was wrong. It cannot be mistaken inside a
 // message, because a JSON string holds no raw newline.
-var lengthHeader = regexp.MustCompile(`(?i)content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t\r]*$`)
+var lengthHeader = regexp.MustCompile(`(?i)content-length[ \t]*:[ \t]*([0-9]{1,18})$`)
 
 // frames takes messages with Content-Length headers. Header names may be in any case, lines may end
 // in LF alone, other headers are ignored, and text between messages (banners of package runners,
@@ -37,6 +37,7 @@ type frames struct {
 	stray  int64  // bytes of other text that may come before the next header
 	last   []byte // the body given out last, until the next one
 	rescan int    // bytes that may still be searched again
+	strays warnings
 }
 
 func newFrames(r io.Reader, limit int64, log *slog.Logger) *frames {
@@ -105,9 +106,9 @@ func (f *frames) header() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if m := lengthHeader.FindSubmatchIndex(text); m != nil {
+		if m := findLength(text); m != nil {
 			if m[0] > 0 {
-				logStray(f.log, text[:m[0]])
+				f.logStray(text[:m[0]])
 			}
 			length, _ = strconv.ParseInt(string(text[m[2]:m[3]]), 10, 64)
 			size, f.stray = 0, maxStray
@@ -127,10 +128,19 @@ func (f *frames) header() (int64, error) {
 				return 0, fmt.Errorf("no message header in %d bytes of output; the last is %.100q", maxStray, text)
 			}
 			if !blank && f.stray <= maxStray {
-				logStray(f.log, text)
+				f.logStray(text)
 			}
 		}
 	}
+}
+
+// findLength gives the bounds of a length header and of its number in a line, or nil.
+func findLength(line []byte) []int {
+	end := bytes.TrimRight(line, " \t\r")
+	if len(end) == 0 || end[len(end)-1] < '0' || end[len(end)-1] > '9' {
+		return nil // most lines that are none, without the cost of the expression
+	}
+	return lengthHeader.FindSubmatchIndex(end)
 }
 
 // line takes the next line and says how many bytes it had. Of a long line only the tail is given,
@@ -145,6 +155,9 @@ func (f *frames) line() (text []byte, n int, err error) {
 				return rest[:i], i + 1, nil
 			}
 			return append(kept, rest[max(0, i-lineTail):i]...), n + i + 1, nil
+		}
+		if len(rest) >= lineTail {
+			kept = kept[:0]
 		}
 		kept = append(kept, rest[max(0, len(rest)-lineTail):]...)
 		kept = kept[max(0, len(kept)-lineTail):]
@@ -196,4 +209,9 @@ func (f *frames) fill() error {
 		}
 	}
 	return errNoProgress
+}
+
+// logStray reports text that is no message, cut to a length that suits a log.
+func (f *frames) logStray(text []byte) {
+	f.strays.log(f.log, "text between messages skipped", "text", string(text[:min(len(text), 200)]))
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // spare bytes stand before a body while it is encoded: a Content-Length header goes there, in the
@@ -149,7 +151,7 @@ func appendRaw(b *bytes.Buffer, raw json.RawMessage) error {
 	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
 		return json.Compact(b, raw)
 	}
-	if !json.Valid(raw) {
+	if !jsontext.Value(raw).IsValid(lenient...) {
 		return errors.New("encode raw JSON: it is broken")
 	}
 	b.Write(raw)

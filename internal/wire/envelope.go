@@ -34,14 +34,17 @@ type envelope struct {
 	why    string          // for kindBroken and kindInvalid: what is wrong
 }
 
+// lenient is what we do not mind in JSON: names given twice, and unpaired surrogates in escapes,
+// which JSON.stringify writes; to refuse them would leave the peer's request without an answer.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 // parse takes msg apart in one pass that also proves that it is valid JSON. Member names are
 // matched exactly (encoding/json would take "Method" for "method"); of a name given twice the last
 // counts; unknown members, and the value of jsonrpc, are nobody's business.
 //
-// Unpaired surrogates in escapes are let through: JSON.stringify writes them, and refusing the
-// message would leave the peer's request without an answer. The readers have checked the UTF-8.
+// The UTF-8 of msg was checked before.
 func parse(msg []byte) envelope {
-	d := jsontext.NewDecoder(bytes.NewBuffer(msg), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(msg), lenient...)
 	if k := d.PeekKind(); k != '{' {
 		return parseOther(d, k)
 	}
@@ -188,7 +191,7 @@ func peerError(raw json.RawMessage) *Error {
 // head is what can be read off the first bytes of a message too long to keep: the id of the call
 // that it answers, or 0 when it is a request or its id lies behind the part that is known.
 func head(start []byte) int64 {
-	d := jsontext.NewDecoder(bytes.NewReader(start), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewReader(start), lenient...)
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return 0
 	}

@@ -3,7 +3,6 @@ package wire
 import (
 	"bufio"
 	"io"
-	"log/slog"
 )
 
 const (
@@ -71,13 +70,4 @@ func (s *spool) shrink() {
 		first := append([]byte(nil), s.pieces[0][:min(maxHead, len(s.pieces[0]))]...)
 		s.pieces, s.n = [][]byte{first[:len(first):len(first)]}, int64(len(first))
 	}
-}
-
-// logStray reports text that is no message, cut to a length that suits a log.
-func logStray(log *slog.Logger, text []byte) {
-	const keep = 200
-	if len(text) > keep {
-		text = text[:keep]
-	}
-	log.Warn("text between messages skipped", "text", string(text))
 }

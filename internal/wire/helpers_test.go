@@ -3,7 +3,6 @@ package wire
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"strings"
@@ -29,6 +28,13 @@ type peer struct {
 // start runs a connection over pipes. The test's end closes them and waits for Run.
 func start(t *testing.T, h Handler, o Options) *peer {
 	t.Helper()
+	p, _ := startCancel(t, h, o)
+	return p
+}
+
+// startCancel is start with the way to end Run's ctx.
+func startCancel(t *testing.T, h Handler, o Options) (*peer, context.CancelFunc) {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	if h == nil {
@@ -47,7 +53,7 @@ func start(t *testing.T, h Handler, o Options) *peer {
 		for range p.ran {
 		}
 	})
-	return p
+	return p, cancel
 }
 
 // write sends bytes to the connection in one write.
@@ -121,13 +127,4 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // echo answers every request with what it was.
 func echo(r *Request) {
 	r.Reply(map[string]any{"method": r.Method, "params": r.Params, "absent": r.Params == nil})
-}
-
-func mustJSON(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"unicode/utf8"
 )
 
@@ -11,17 +12,28 @@ import (
 func (c *Conn) readAll() {
 	for {
 		f, err := c.in.next()
-		if c.stopped() {
-			return
-		}
 		if err != nil {
 			if err != io.EOF && err != io.ErrUnexpectedEOF {
-				c.end(fmt.Errorf("read: %w", err))
+				c.end(fmt.Errorf("read: %w", err)) // does nothing when closing was what ended the Read
 			}
 			return
 		}
-		c.receive(f)
+		if !c.handle(f) {
+			return
+		}
 	}
+}
+
+// handle receives a message unless the connection is closed. It holds the token, so that Run knows
+// when no handler runs and none will.
+func (c *Conn) handle(f frame) bool {
+	<-c.quiet
+	defer func() { c.quiet <- struct{}{} }()
+	if c.stopped() {
+		return false
+	}
+	c.receive(f)
+	return true
 }
 
 // receive handles one message. Whatever is wrong with it, the next one is read.
@@ -93,9 +105,24 @@ func (c *Conn) settle(id json.RawMessage, a answer) bool {
 // refuse answers a message that cannot be handled. Language servers get no answer without an id:
 // they expect none, and what we could not read is most likely no message at all.
 func (c *Conn) refuse(id json.RawMessage, code int, why string) {
-	c.log.Warn("message refused", "code", code, "id", string(id), "why", why)
+	c.refusals.log(c.log, "message refused", "code", code, "id", string(id[:min(len(id), 100)]), "why", why)
 	if id == nil && c.o.Framing == ContentLength {
 		return
 	}
 	c.answer("", c.encodeError(id, &Error{Code: code, Message: why}))
+}
+
+// maxWarnings is how many warnings of one sort a connection writes.
+const maxWarnings = 20
+
+// warnings keep a peer that sends rubbish all day from filling the log: all but the first go to the
+// debug level.
+type warnings int
+
+func (w *warnings) log(log *slog.Logger, text string, args ...any) {
+	if *w++; *w <= maxWarnings {
+		log.Warn(text, args...)
+		return
+	}
+	log.Debug(text, args...)
 }

@@ -20,6 +20,8 @@ var (
 	ErrEncoding = errors.New("text cannot be expressed in the file's encoding")
 	// ErrTooLarge is a file above [Files.MaxSize].
 	ErrTooLarge = errors.New("file is too large")
+	// ErrChanged is a file or folder that is no longer what it was when the change was made up.
+	ErrChanged = errors.New("changed since it was read")
 	// ErrUnsupported is a device, FIFO, socket or folder where a regular file is needed.
 	ErrUnsupported = errors.New("not a regular file")
 )

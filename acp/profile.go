@@ -1,0 +1,45 @@
+package acp
+
+import "strings"
+
+// profile is what is known of an editor beyond what it advertises. It may change how things are
+// shown and which of two right ways is taken, never what is allowed. The zero value is an editor
+// that does what the protocol says.
+type profile struct {
+	name string
+	// servesBuffers: fs/read_text_file is known to give unsaved text.
+	servesBuffers bool
+	// firstDiffOnly: only the first diff of a tool call is shown, so each file is asked for by itself.
+	firstDiffOnly bool
+	// lateContent: an update with content only, while a permission request is open, is shown
+	// and does not end the request.
+	lateContent bool
+	// commandLine: the command of terminal/create goes through a shell as it is, without quoting
+	// of arguments, so the whole line must be in it.
+	commandLine bool
+}
+
+// profiles by the lower-cased start of clientInfo.name, the first that fits wins.
+var profiles = []struct {
+	prefix string
+	profile
+}{
+	{"acpx", profile{name: "acpx", lateContent: true}},
+	{"acp-agent", profile{name: "headless", lateContent: true}},
+	{"zed", profile{name: "zed", servesBuffers: true, commandLine: true}},
+	{"vscode-acp", profile{name: "vscode", servesBuffers: true, lateContent: true, commandLine: true}},
+	{"jetbrains", profile{name: "jetbrains", servesBuffers: true}},
+	{"codecompanion", profile{name: "codecompanion", firstDiffOnly: true}},
+	{"agent-shell", profile{name: "agent-shell", firstDiffOnly: true}},
+}
+
+// profileOf finds the profile of an editor by the name it gave.
+func profileOf(name string) profile {
+	name = strings.ToLower(name)
+	for _, p := range profiles {
+		if strings.HasPrefix(name, p.prefix) {
+			return p.profile
+		}
+	}
+	return profile{}
+}
