@@ -43,6 +43,7 @@ type Server struct {
 	conn   *wire.Conn
 	policy *permissions.Policy
 	blobs  *provenance.Blobs
+	repair repairs
 	logs   journals
 	locks  pathLocks
 

@@ -29,8 +29,11 @@ func (c *call) edit(ctx context.Context, p *edits.Proposal) (tool.Result, error)
 	if ctx.Err() != nil {
 		return e.refuse(edits.Cancelled, edits.CodeCancelled, "cancelled before anything was written"), ctx.Err()
 	}
+	if err := e.takeEdited(ctx, got.edited); err != nil {
+		return e.applyFailed(err), nil
+	}
 	c.update(toolCall{Status: statusInProgress})
-	p.State = edits.Approved
+	e.p.State = edits.Approved
 	start := time.Now()
 	landed, err := e.apply(ctx, got)
 	if err != nil {
@@ -56,7 +59,7 @@ type editing struct {
 func (e *editing) permit(ctx context.Context) answer {
 	d := e.decision
 	if d.Verdict == permissions.Allow {
-		return answer{yes: true, option: string(d.Verdict), by: d.By, rule: d.Rule, decision: d}
+		return answer{yes: true, option: string(d.Verdict), by: d.By, rule: d.Rule}
 	}
 	options := editOptions(d)
 	late := e.tellLateForesight(ctx)
@@ -94,6 +97,31 @@ func (e *editing) settle(ctx context.Context, got answer) answer {
 	return got
 }
 
+// takeEdited puts the text that the user wrote in place of the proposed one. It is their own, so it is
+// not asked for again; the model is told.
+func (e *editing) takeEdited(ctx context.Context, edited *string) error {
+	if edited == nil || len(e.p.Changes) != 1 || *edited == e.p.Changes[0].NewText {
+		return nil
+	}
+	was := e.p.Changes[0]
+	if was.Op != edits.Update && was.Op != edits.Create {
+		return nil
+	}
+	p, err := edits.Write(ctx, e.files, was.Path, *edited)
+	if err != nil {
+		return err
+	}
+	if p.Changes[0].Before != was.Before {
+		return &edits.Refusal{Code: edits.CodeStale, Path: was.Path,
+			Message: was.Path.String() + " changed while the user was editing your proposal, so nothing was written. Read it again."}
+	}
+	theirs := edits.Change{Op: edits.Update, Path: was.Path, OldText: was.NewText, NewText: *edited}
+	p.ID, p.Kind, p.Args = e.p.ID, e.p.Kind, e.p.Args
+	p.Notes = append(p.Notes, "The user changed your proposal before it was applied:\n"+shorten(theirs.Unified("proposed", "applied"), savedDiff))
+	e.p, e.lint, e.foreseen = p, checkSyntax(p), foresight{}
+	return nil
+}
+
 // apply writes the proposal and records it. A cancel cannot come between the two, nor into either:
 // the section has a deadline of its own.
 func (e *editing) apply(ctx context.Context, got answer) ([]edits.Landed, error) {
@@ -102,11 +130,9 @@ func (e *editing) apply(ctx context.Context, got answer) ([]edits.Landed, error)
 	unlock := e.srv.locks.lock(realPaths(e.p))
 	defer unlock()
 	j := e.newJournal(got)
-	free, err := j.hold(ctx)
-	if err != nil {
+	if err := j.open(); err != nil {
 		return nil, err
 	}
-	defer free()
 	landed, err := e.p.Apply(ctx, e.files, j)
 	if err != nil {
 		j.failed(err)

@@ -2,9 +2,9 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"acp-agent/internal/model"
 	"acp-agent/internal/wire"
@@ -54,21 +54,28 @@ func modelError(err error) error {
 	if !errors.As(err, &me) {
 		return internalError("%v", err)
 	}
-	switch me.Kind {
-	case model.KindAuth:
-		return authRequired("%s", me.Error())
-	case model.KindInvalid:
-		return invalidRequest("%s", me.Error())
-	case model.KindContext:
-		return internalError("%s (the conversation no longer fits the model's window: start a new session)", me.Error())
-	case model.KindRateLimit, model.KindOverloaded, model.KindServer, model.KindUnreachable, model.KindIdle:
-		return internalError("%s (the session is still usable: send the prompt again)", me.Error())
-	}
-	return internalError("%s", me.Error())
+	return kinded(me)
 }
 
-// editorGone says whether a call of the editor failed since there is no editor any more.
-func editorGone(err error) bool { return errors.Is(err, io.ErrClosedPipe) }
+// kinded is a provider's failure with its kind in the data, for clients that decide by it.
+func kinded(me *model.Error) error {
+	message, code := me.Error(), wire.CodeInternal
+	switch me.Kind {
+	case model.KindAuth:
+		code = codeAuthRequired
+	case model.KindInvalid:
+		code = wire.CodeInvalidRequest
+	case model.KindContext:
+		message += " (the conversation no longer fits the model's window: start a new session)"
+	case model.KindRateLimit, model.KindOverloaded, model.KindServer, model.KindUnreachable, model.KindIdle:
+		message += " (the session is still usable: send the prompt again)"
+	}
+	e := rpcError(code, "%s", message)
+	if data, err := json.Marshal(map[string]string{"kind": string(me.Kind), "details": message}); err == nil {
+		e.Data = data
+	}
+	return e
+}
 
 // isCancel says whether err only tells that a context ended.
 func isCancel(err error) bool {

@@ -1,13 +1,10 @@
 package acp
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
 	"acp-agent/edits"
@@ -41,17 +38,6 @@ func (s *Server) recordOf(root workspace.Path) (*provenance.Log, error) {
 	}
 	s.logs.open[root] = l
 	return l, nil
-}
-
-// applyLock is the file that processes hold, shared, while they write below a root. Repair takes it
-// alone, so it never takes another process's edit in progress for one that broke off.
-func (s *Server) applyLock(root workspace.Path) (*flock.Flock, error) {
-	dir := s.o.Home.Dir.Join("run")
-	if err := os.MkdirAll(dir.String(), 0o700); err != nil {
-		return nil, err
-	}
-	name := "apply-" + string(workspace.HashBytes([]byte(root)))[:16] + ".lock"
-	return flock.New(dir.Join(name).String(), flock.SetPermissions(0o600)), nil
 }
 
 // journal makes one application durable, and records it in the log of each root that it touches.
@@ -89,8 +75,8 @@ func (o *session) rootOf(c *edits.Change) workspace.Path {
 	return o.real(loc.Root)
 }
 
-// split finds the logs that the proposal belongs to.
-func (j *journal) split() error {
+// open finds the logs that the proposal belongs to.
+func (j *journal) open() error {
 	for i := range j.e.p.Changes {
 		c := &j.e.p.Changes[i]
 		root := j.e.rootOf(c)
@@ -101,40 +87,13 @@ func (j *journal) split() error {
 		if at == len(j.parts) {
 			log, err := j.e.srv.recordOf(root)
 			if err != nil {
-				return err
+				return fmt.Errorf("provenance record: %w", err)
 			}
 			j.parts = append(j.parts, journalPart{root: root, log: log})
 		}
 		j.parts[at].changes = append(j.parts[at].changes, c)
 	}
 	return nil
-}
-
-// hold opens the logs and takes the apply locks of their roots.
-func (j *journal) hold(context.Context) (free func(), err error) {
-	if err := j.split(); err != nil {
-		return nil, fmt.Errorf("provenance record: %w", err)
-	}
-	var held []*flock.Flock
-	free = func() {
-		for _, l := range held {
-			if err := l.Unlock(); err != nil {
-				j.e.srv.log.Warn("apply lock", "err", err)
-			}
-		}
-	}
-	for _, part := range j.parts {
-		l, err := j.e.srv.applyLock(part.root)
-		if err == nil {
-			err = l.RLock() // only a repair at start holds it alone, and that is short
-		}
-		if err != nil {
-			free()
-			return nil, fmt.Errorf("apply lock: %w", err)
-		}
-		held = append(held, l)
-	}
-	return free, nil
 }
 
 // Keep stores an old content, for undo and repair.
@@ -238,7 +197,7 @@ func (c *call) record(kind provenance.Kind) provenance.Record {
 // recordDecision records an edit that was refused.
 func (e *editing) recordDecision(got answer) {
 	j := e.newJournal(got)
-	if err := j.split(); err != nil {
+	if err := j.open(); err != nil {
 		e.srv.log.Error("provenance record not written", "err", err)
 		return
 	}

@@ -27,15 +27,14 @@ const (
 
 // answer is what came of a question, or of a policy that did not ask.
 type answer struct {
-	yes      bool
-	option   string // the option's id; for a policy's decision its verdict
-	by       permissions.By
-	rule     string
-	waited   time.Duration
-	refusal  edits.Code // why not, when yes is false
-	message  string     // for the model, when yes is false
-	asked    bool
-	decision permissions.Decision
+	yes     bool
+	option  string // the option's id; for a policy's decision its verdict
+	by      permissions.By
+	rule    string
+	waited  time.Duration
+	refusal edits.Code // why not, when yes is false
+	message string     // for the model, when yes is false
+	edited  *string    // the text that the user wants instead of the proposed one; nil for none
 }
 
 // record is the answer as the provenance record keeps it.
@@ -131,14 +130,19 @@ func (c *call) ask(ctx context.Context, shown toolCall, options []sdk.Permission
 			Outcome  string `json:"outcome"`
 			OptionID string `json:"optionId"`
 		} `json:"outcome"`
+		Meta struct {
+			Agent struct {
+				Edited *string `json:"edited"` // an extension of ours: package headless uses it
+			} `json:"acpAgent"`
+		} `json:"_meta"`
 	}
 	start := time.Now()
 	err := c.srv.conn.Call(asking, methodPermission, params, &result)
-	got := answer{asked: true, by: permissions.ByUser, rule: d.Rule, waited: time.Since(start), decision: d}
+	got := answer{by: permissions.ByUser, rule: d.Rule, waited: time.Since(start)}
 	outcome, id := result.Outcome.Outcome, result.Outcome.OptionID
 	switch {
 	case err == nil && outcome == "selected" && id != rejectOnce && offered(options, id):
-		got.yes, got.option = true, id
+		got.yes, got.option, got.edited = true, id, result.Meta.Agent.Edited
 	case err == nil && outcome == "selected":
 		got.option, got.refusal = rejectOnce, edits.CodeRejected
 		got.message = "The user said no. Nothing was changed. Do not try to reach the same by another way; ask the user what they want instead."

@@ -83,6 +83,7 @@ func (s *Server) newSession(ctx context.Context, req *wire.Request) {
 			Meta:      one.provenanceMeta(),
 		})
 		one.tellCommands(ctx)
+		s.repairRoots(ctx, one.roots)
 		return nil
 	})
 }

@@ -45,6 +45,9 @@ func (t *turn) play(ctx context.Context) (agent.StopReason, error) {
 	if err != nil {
 		return "", err
 	}
+	if !t.srv.repair.wait(ctx, t.roots) {
+		return agent.Cancelled, nil
+	}
 	return t.think(ctx, m, parts)
 }
 

@@ -73,7 +73,7 @@ func readCapabilities(result json.RawMessage, q quirks) (capabilities, error) {
 	}
 	c := raw.Capabilities
 	out := capabilities{
-		name: raw.ServerInfo.Name, version: raw.ServerInfo.Version,
+		name: raw.ServerInfo.Name, version: shortVersion(raw.ServerInfo.Version),
 		enc:        encodingOf(c.PositionEncoding),
 		definition: offered(c.Definition), references: offered(c.References), hover: offered(c.Hover), symbols: offered(c.Symbols),
 		commands: map[string]bool{},
@@ -92,6 +92,17 @@ func readCapabilities(result json.RawMessage, q quirks) (capabilities, error) {
 		out.sync = protocol.TextDocumentSyncKindFull
 	}
 	return out, nil
+}
+
+// shortVersion is what a person wants to read: gopls sends its whole build record.
+func shortVersion(v string) string {
+	var build struct {
+		Main struct{ Version string }
+	}
+	if decode([]byte(v), &build) == nil && build.Main.Version != "" {
+		return build.Main.Version
+	}
+	return oneLine(v, 80)
 }
 
 // readSync reads textDocumentSync in both forms. A server that says nothing gets whole texts: it was

@@ -70,6 +70,7 @@ func (row spec) with(set ServerSettings) *spec {
 		row.language, row.byFile = set.LanguageID, nil
 	}
 	row.env, row.override = set.Env, set.InitializationOptions
+	row.hash = configHash(&row)
 	return &row
 }
 
@@ -94,6 +95,7 @@ func customSpec(id string, set ServerSettings) (*spec, error) {
 	if slices.Contains(row.files, "") {
 		return nil, fmt.Errorf("custom server %q has an empty extension", id)
 	}
+	row.hash = configHash(&row)
 	return &row, nil
 }
 

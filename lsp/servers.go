@@ -41,6 +41,7 @@ type spec struct {
 	custom   bool
 	env      map[string]string
 	override map[string]any // initialization_options of the settings, merged over options
+	hash     string         // of the above, see configHash
 }
 
 // recipe says how a server is installed below our home; empty for what its language's own tools install.

@@ -1,0 +1,231 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"acp-agent/edits"
+	"acp-agent/internal/workspace"
+	"acp-agent/provenance"
+)
+
+// repairs mends what a crash left behind, once for each root of this process, when its first session
+// opens and before its first turn runs.
+type repairs struct {
+	mu    sync.Mutex
+	roots map[workspace.Path]chan struct{} // guarded by mu; by real path, closed when mended
+}
+
+// tempAge is how old a temp file must be to be swept: a younger one may be another process's.
+const tempAge = 10 * time.Minute
+
+// repairRoots begins with the roots that nobody has begun with.
+func (s *Server) repairRoots(ctx context.Context, roots *workspace.Roots) {
+	for _, root := range roots.Real() {
+		s.repair.mu.Lock()
+		if s.repair.roots == nil {
+			s.repair.roots = map[workspace.Path]chan struct{}{}
+		}
+		begun := s.repair.roots[root] != nil
+		done := make(chan struct{})
+		if !begun {
+			s.repair.roots[root] = done
+		}
+		s.repair.mu.Unlock()
+		if begun {
+			continue
+		}
+		if !s.spawn(ctx, func(ctx context.Context) { s.repairRoot(ctx, root, done) }) {
+			close(done)
+		}
+	}
+}
+
+// wait waits until the roots are mended; false when ctx ended first.
+func (r *repairs) wait(ctx context.Context, roots *workspace.Roots) bool {
+	for _, root := range roots.Real() {
+		r.mu.Lock()
+		done := r.roots[root]
+		r.mu.Unlock()
+		if done == nil {
+			continue
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// repairRoot finishes or rolls back the applications that broke off, lets turns begin, and sweeps temp
+// files, which nobody waits for.
+func (s *Server) repairRoot(ctx context.Context, root workspace.Path, done chan<- struct{}) {
+	folders := func() []workspace.Path {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("panic in repair", "root", root, "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		return s.repairIntents(root)
+	}()
+	for _, dir := range folders { // their process is gone, so its temp files are nobody's
+		s.sweep(ctx, dir, time.Now().Add(time.Second))
+	}
+	s.sweep(ctx, root, time.Now().Add(-tempAge))
+}
+
+func (s *Server) sweep(ctx context.Context, dir workspace.Path, before time.Time) {
+	removed, err := workspace.Sweep(ctx, dir, before)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("temp files not swept", "dir", dir, "err", err)
+	}
+	if len(removed) > 0 {
+		s.log.Info("temp files of a crash removed", "files", removed)
+	}
+}
+
+// repairIntents gives each intent without an end its end, and the folders that were touched.
+func (s *Server) repairIntents(root workspace.Path) (folders []workspace.Path) {
+	log, err := s.recordOf(root)
+	if err != nil {
+		s.log.Error("provenance record not opened", "root", root, "err", err)
+		return nil
+	}
+	pending, err := log.Pending()
+	if err != nil {
+		s.log.Error("pending intents not read", "root", root, "err", err)
+	}
+	for _, r := range pending {
+		end := s.repairIntent(r)
+		if _, err := log.Append(end); err != nil {
+			s.log.Error("repair not recorded", "root", root, "err", err)
+		}
+		s.log.Warn("an edit that broke off was mended", "root", root, "proposal", r.Proposal, "how", end.Note)
+		for _, f := range r.Files {
+			folders = append(folders, f.Path.Dir())
+			if f.To != "" {
+				folders = append(folders, f.To.Dir())
+			}
+		}
+	}
+	return folders
+}
+
+// fileState is where a file of a broken application stands.
+type fileState int
+
+const (
+	stateBefore  fileState = iota
+	stateAfter             // as the edit wanted it
+	stateTorn              // part of one, part of the other
+	stateForeign           // changed by somebody else since: it stays as it is
+)
+
+// repairIntent finishes an application of which everything was done, and rolls any other back.
+func (s *Server) repairIntent(r provenance.Record) provenance.Record {
+	end := provenance.Record{Kind: provenance.Applied, Session: r.Session, Turn: r.Turn, ToolCall: r.ToolCall,
+		Proposal: r.Proposal, Files: r.Files, Model: r.Model, Decision: r.Decision, Note: "finished at start"}
+	states := make([]fileState, len(r.Files))
+	all := true
+	for i, f := range r.Files {
+		states[i] = s.fileState(f)
+		all = all && states[i] == stateAfter
+	}
+	if all {
+		return end
+	}
+	end.Kind = provenance.Failed
+	notes := []string{"rolled back at start"}
+	for i, f := range r.Files {
+		switch states[i] {
+		case stateBefore:
+		case stateForeign:
+			notes = append(notes, f.Path.String()+" was changed since and stays as it is")
+		default:
+			if err := s.rollBack(f); err != nil {
+				notes = append(notes, err.Error())
+			}
+		}
+	}
+	end.Note = strings.Join(notes, "; ")
+	return end
+}
+
+// fileState compares the disk with the record. A move stands for two files: its new place decides
+// while the old one is still there.
+func (s *Server) fileState(f provenance.File) fileState {
+	now, exists := readReal(realOf(f.Path))
+	switch edits.Op(f.Op) {
+	case edits.Create:
+		switch {
+		case !exists:
+			return stateBefore
+		case workspace.HashBytes(now) == f.After:
+			return stateAfter
+		case s.torn(now, "", f.After):
+			return stateTorn
+		}
+		return stateForeign
+	case edits.Delete:
+		switch {
+		case !exists:
+			return stateAfter
+		case workspace.HashBytes(now) == f.Before:
+			return stateBefore
+		}
+		return stateForeign
+	case edits.Move:
+		moved, there := readReal(realOf(f.To))
+		arrived := there && workspace.HashBytes(moved) == f.After
+		switch {
+		case arrived && !exists:
+			return stateAfter
+		case arrived:
+			return stateTorn
+		case exists && !there:
+			return stateBefore
+		}
+		return stateForeign
+	}
+	switch {
+	case !exists:
+		return stateForeign
+	case workspace.HashBytes(now) == f.After:
+		return stateAfter
+	case workspace.HashBytes(now) == f.Before:
+		return stateBefore
+	case s.torn(now, f.Before, f.After):
+		return stateTorn
+	}
+	return stateForeign
+}
+
+// torn says whether every byte of now is of the old or of the new content at its place, which is what
+// a rewriting in place leaves when it breaks off, and what nobody types.
+func (s *Server) torn(now []byte, before, after workspace.Hash) bool {
+	var old []byte
+	if before != "" {
+		var err error
+		if old, err = s.blobs.Get(before); err != nil {
+			return false
+		}
+	}
+	want, err := s.blobs.Get(after)
+	if err != nil || len(now) > max(len(old), len(want)) {
+		return false
+	}
+	for i, b := range now {
+		if (i >= len(old) || old[i] != b) && (i >= len(want) || want[i] != b) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,375 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"acp-agent/internal/workspace"
+)
+
+// Check is the check of one applied edit.
+type Check struct {
+	s     *Session
+	edit  string
+	paths []workspace.Path
+	fixed []ServerVerdict // words on files that no server was asked about
+	off   place           // when there is nothing else
+	parts []*part
+}
+
+// part is the check of an edit at one server.
+type part struct {
+	*group
+	s        *Session
+	check    *Check
+	deadline time.Time
+	before   uint64 // the server's state of the world when the edit was told of
+	after    uint64 // and right after
+	done     chan struct{}
+
+	// Guarded by s.mu.
+	finished bool
+	gaveUp   bool // Wait ended without it: it is late
+	taken    bool // handed out, by Wait, Late or Settle
+	outs     []outcome
+	other    []Finding
+	dropped  map[workspace.Path]bool // files that a newer edit of the session speaks for
+}
+
+// Applied tells the servers that changes are on disk now (one didChangeWatchedFiles for all, opens
+// and changes, saves) and starts the check, which goes on in the background up to WaitTimeout. edit
+// names the edit for late delivery (the tool call id).
+func (s *Session) Applied(edit string, changes []Change) *Check {
+	groups, fixed, off := s.grouped(changes)
+	c := &Check{s: s, edit: edit, fixed: fixed, off: off}
+	for _, ch := range changes {
+		c.paths = append(c.paths, ch.Path)
+		if ch.Op == Move {
+			c.paths = append(c.paths, ch.To)
+		}
+	}
+	told := map[*instance]bool{}
+	for _, g := range groups {
+		told[g.in] = true
+		p := &part{group: g, s: s, check: c, done: make(chan struct{}), dropped: map[workspace.Path]bool{}}
+		p.tell(changes)
+		c.parts = append(c.parts, p)
+	}
+	s.m.tellOthers(changes, told)
+	s.mu.Lock()
+	for _, older := range s.pending {
+		for _, path := range c.paths {
+			older.dropped[path] = true // the newer check is held against the older one's baseline
+		}
+	}
+	s.pending = append(s.pending, c.parts...)
+	s.mu.Unlock()
+	for _, p := range c.parts {
+		s.begin(p)
+	}
+	return c
+}
+
+// tell notes at once, in the order of the calls, what the edit changed: whichever check speaks to the
+// server first then tells it the newest texts.
+func (p *part) tell(changes []Change) {
+	in := p.in
+	p.s.mu.Lock()
+	for _, f := range p.files {
+		f.chain = p.s.chained(in, f.file, f.change.OldText, f.change.NewText, p)
+		if f.created && f.chain.base.text == "" {
+			f.chain.base.known = true
+		}
+	}
+	p.s.mu.Unlock()
+	wait := in.m.settings.waitTimeout()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.client == nil || in.cold {
+		wait = max(wait, in.m.settings.WarmupTimeout)
+	}
+	p.deadline = time.Now().Add(wait)
+	p.before = in.world
+	for _, ch := range changes {
+		in.tell(ch)
+	}
+	p.after = in.world
+	for _, f := range p.files {
+		f.doc = in.doc(f.file)
+	}
+}
+
+// tell notes one change of the disk. in.mu is held.
+func (in *instance) tell(ch Change) {
+	event := func(p workspace.Path, kind int) {
+		if in.top.Contains(p) {
+			in.events = append(in.events, fileEvent{p, kind})
+		}
+	}
+	owned := func(p workspace.Path) bool { return in.row.best(p.Base()) > 0 }
+	set := func(p workspace.Path, text string) {
+		if !owned(p) {
+			return
+		}
+		d := in.doc(p)
+		d.was, d.stamp, d.accepted = ch.OldText, stamp{}, ""
+		in.setTruth(d, text)
+		in.saved = append(in.saved, d)
+	}
+	switch ch.Op {
+	case Create:
+		event(ch.Path, 1)
+		set(ch.Path, ch.NewText)
+	case Update:
+		event(ch.Path, 2)
+		set(ch.Path, ch.NewText)
+	case Delete, Move:
+		event(ch.Path, 3)
+		if d := in.find(ch.Path); d != nil {
+			in.setAbsent(d)
+		}
+		if ch.Op == Move {
+			event(ch.To, 1)
+			set(ch.To, ch.NewText)
+		}
+	}
+}
+
+// begin runs a part in a goroutine of the session.
+func (s *Session) begin(p *part) {
+	s.mu.Lock()
+	if s.running == 0 {
+		s.settled = make(chan struct{})
+	}
+	s.running++
+	s.mu.Unlock()
+	if !s.spawn(p.run) {
+		p.finish(p.none(ReasonClosed))
+		s.settle()
+	}
+}
+
+// settle counts a part as no longer running.
+func (s *Session) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running--; s.running == 0 {
+		close(s.settled)
+	}
+}
+
+// run makes the check: it gets the verdict, then looks at what else the edit did, then listens for a
+// while to whether the server changes its mind.
+func (p *part) run() {
+	ctx, cancel := context.WithDeadline(p.s.ctx, p.deadline)
+	defer cancel()
+	defer p.in.use()()
+	settled := false
+	defer func() {
+		p.finish(p.none(ReasonFailed)) // only when a panic came before
+		if !settled {
+			p.s.settle()
+		}
+	}()
+	watch := p.in.observe()
+	defer p.in.unobserve(watch)
+	v := p.verdict(ctx)
+	p.finish(v.outs)
+	if v.client != nil {
+		p.elsewhere(ctx, v, watch)
+	}
+	p.s.settle()
+	settled = true
+	if v.client != nil {
+		p.follow(v, watch)
+	}
+}
+
+// verdictOf is a part's verdict with what it was made from.
+type verdictOf struct {
+	client  *client
+	answers []answer
+	bases   []baseline
+	outs    []outcome
+}
+
+// verdict gets the verdict. A server that ends in the middle is asked once more when it is back.
+func (p *part) verdict(ctx context.Context) verdictOf {
+	for try := 0; ; try++ {
+		c, err := p.in.get(ctx)
+		if err != nil {
+			return verdictOf{outs: p.none(p.in.refusedFor(err))}
+		}
+		v, ok := p.attempt(ctx, c)
+		if !ok {
+			return verdictOf{outs: p.none(ReasonBusy)}
+		}
+		crashed := slices.ContainsFunc(v.answers, func(a answer) bool { return a.reason == ReasonCrashed })
+		if !crashed || try > 0 || ctx.Err() != nil {
+			return v
+		}
+	}
+}
+
+// attempt asks one process. ok is false when its lease could not be had in time.
+func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
+	in := p.in
+	v.client = c
+	hold, ok := p.lease(ctx)
+	if !ok {
+		return v, false
+	}
+	defer hold.release()
+	docs := make([]*document, len(p.files))
+	for i, f := range p.files {
+		docs[i] = f.doc
+	}
+	in.syncDisk(docs...)
+	if hold.n > 1 {
+		p.takeBases(ctx, c)
+		in.putBack(c)
+		hold.share()
+	}
+	in.mu.Lock()
+	in.flush(c, docs...)
+	in.confirm(p)
+	changed := make([]bool, len(p.files))
+	for i, f := range p.files {
+		changed[i] = f.doc.absent || f.doc.truth != f.change.NewText
+	}
+	in.mu.Unlock()
+	v.answers = in.askAll(ctx, c, p.group)
+	v.bases = p.bases()
+	for i, f := range p.files {
+		if changed[i] || (v.answers[i].reason == "" && v.answers[i].text != f.change.NewText) {
+			v.answers[i] = answer{reason: ReasonChanged}
+		}
+		v.outs = append(v.outs, judge(in.row, f.file, c.caps.enc, v.bases[i], v.answers[i]))
+	}
+	return v, true
+}
+
+// lease gets the right to ask: a shared one, or an exclusive one when what the server said before the
+// edit is not known and has to be asked for first.
+func (p *part) lease(ctx context.Context) (*hold, bool) {
+	if p.knowsBases() {
+		if p.in.lease.Acquire(ctx, 1) != nil {
+			return nil, false
+		}
+		return &hold{l: p.in.lease, n: 1}, true
+	}
+	return p.in.lease.exclusive(ctx)
+}
+
+// knowsBases fills in the baselines that the server's earlier verdicts give, and says whether those
+// are all.
+func (p *part) knowsBases() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	all := true
+	for _, f := range p.files {
+		base := &f.chain.base
+		if base.known {
+			continue
+		}
+		d := f.doc
+		if f.change.Op == Move {
+			if from := p.in.find(f.change.Path); from != nil {
+				d = from
+			}
+		}
+		if r, ok := p.in.recall(d, base.text, true); ok {
+			base.known, base.items = true, r.items
+		} else {
+			all = false
+		}
+	}
+	return all
+}
+
+// takeBases asks what the server says of the texts before the edit. The exclusive lease is held; the
+// caller puts the truth back.
+func (p *part) takeBases(ctx context.Context, c *client) {
+	in := p.in
+	if p.knowsBases() { // learned while the lease was waited for
+		return
+	}
+	old := map[*document]string{}
+	ask := &group{in: in}
+	p.s.mu.Lock()
+	for _, f := range p.files {
+		if !f.created {
+			old[f.doc] = f.chain.base.text
+		}
+		if !f.chain.base.known {
+			ask.files = append(ask.files, f)
+		}
+	}
+	p.s.mu.Unlock()
+	in.mu.Lock()
+	in.overlaid = map[*document]bool{}
+	for d := range old {
+		in.overlaid[d] = true
+	}
+	in.flush(c)
+	in.mu.Unlock()
+	in.overlay(c, old)
+	answers := in.askAll(ctx, c, ask)
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for i, f := range ask.files {
+		if a := answers[i]; a.reason == "" && a.text == f.chain.base.text {
+			f.chain.base.known, f.chain.base.items = true, a.items
+		}
+	}
+}
+
+// bases are the baselines as far as they are known now.
+func (p *part) bases() []baseline {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	out := make([]baseline, len(p.files))
+	for i, f := range p.files {
+		out[i] = f.chain.base
+	}
+	return out
+}
+
+// confirm takes the verdicts that were foreseen for exactly the texts that are on disk now, when
+// nothing else has changed since: they are about these very texts, and asking again would give the
+// same. in.mu is held.
+func (in *instance) confirm(p *part) {
+	if in.world != p.after {
+		return
+	}
+	answers := in.foreseen(p.before, p.group)
+	for _, f := range p.files {
+		if a, ok := answers[f.file]; ok && f.doc.sent == a.text {
+			f.doc.remember(record{text: a.text, world: in.world, items: a.items})
+		}
+	}
+}
+
+// finish makes a part's outcome known. Only the first call counts.
+func (p *part) finish(outs []outcome) {
+	s := p.s
+	s.mu.Lock()
+	if p.finished {
+		s.mu.Unlock()
+		return
+	}
+	p.finished, p.outs = true, outs
+	tell := s.onLate
+	if !p.gaveUp {
+		tell = nil
+	}
+	late, ok := p.late()
+	s.mu.Unlock()
+	close(p.done)
+	if tell != nil && ok {
+		s.m.guard(func() { tell(late) })
+	}
+}

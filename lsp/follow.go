@@ -1,0 +1,252 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"acp-agent/internal/workspace"
+)
+
+// Bounds of the work that nobody waits for.
+const (
+	elsewhereTime  = 500 * time.Millisecond // looking at other files after an edit
+	elsewhereFiles = 20
+	followTime     = 5 * time.Second       // listening to second thoughts of a server
+	coalesce       = 50 * time.Millisecond // servers ask for a refresh in bursts
+)
+
+// elsewhere finds the errors that the edit brought into other files: what the server published about
+// them since, and what it says of the other documents that it has open.
+func (p *part) elsewhere(ctx context.Context, v verdictOf, watch *observer) {
+	if slices.ContainsFunc(v.answers, func(a answer) bool { return a.reason != "" }) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, elsewhereTime)
+	defer cancel()
+	found := p.publishedElsewhere(v.client, watch)
+	found = append(found, p.askElsewhere(ctx, v.client)...)
+	p.reportElsewhere(found)
+}
+
+// publishedElsewhere compares what was published about other files with what they had before.
+func (p *part) publishedElsewhere(c *client, watch *observer) []Finding {
+	in := p.in
+	type change struct {
+		path          workspace.Path
+		before, after []diag
+	}
+	var changes []change
+	in.mu.Lock()
+	for path, before := range watch.before {
+		if !p.touches(path) {
+			changes = append(changes, change{path, before, in.sets[pathKey(path)]})
+		}
+	}
+	in.mu.Unlock()
+	var out []Finding
+	for _, ch := range changes {
+		text, ok := in.textOf(ch.path)
+		if ok {
+			out = append(out, p.brought(c, ch.path, text, ch.before, ch.after)...)
+		}
+	}
+	return out
+}
+
+// touches says whether a file is one of the edit's own.
+func (p *part) touches(path workspace.Path) bool {
+	return slices.Contains(p.check.paths, path) || slices.Contains(p.check.paths, realPath(path))
+}
+
+// textOf is a file's text as the server should see it.
+func (in *instance) textOf(p workspace.Path) (string, bool) {
+	in.mu.Lock()
+	d := in.find(p)
+	in.mu.Unlock()
+	if d == nil {
+		d = &document{path: p}
+	} else if d.client != nil {
+		return d.truth, true
+	}
+	s := lookAt(d, stamp{})
+	if s.gone || s.data == nil {
+		return "", false
+	}
+	text, _, err := workspace.Decode(s.data, "")
+	return text, err == nil
+}
+
+// brought lists the errors of a file that it did not have before, its text being the same.
+func (p *part) brought(c *client, path workspace.Path, text string, before, after []diag) []Finding {
+	l := newLines(text)
+	fresh, _ := difference(before, after, mapLines(l, l))
+	var out []Finding
+	for i, d := range after {
+		if fresh[i] && d.severity <= p.s.m.settings.threshold() {
+			out = append(out, finding(p.in.row, path, l, c.caps.enc, d, true))
+		}
+	}
+	return out
+}
+
+// askElsewhere asks again about the other documents whose findings are known, the last used ones
+// first. It gives way to whoever wants the server for a proposal.
+func (p *part) askElsewhere(ctx context.Context, c *client) []Finding {
+	in := p.in
+	if !c.interFile() || !in.asks(c) {
+		return nil
+	}
+	type known struct {
+		doc    *document
+		before record
+	}
+	var list []known
+	in.mu.Lock()
+	for _, d := range in.docs {
+		if d.client == c && !d.absent && !p.touches(d.path) && d.sent == d.truth {
+			if r, ok := in.recall(d, d.truth, true); ok && r.world != in.world {
+				list = append(list, known{d, r})
+			}
+		}
+	}
+	in.mu.Unlock()
+	slices.SortFunc(list, func(a, b known) int { return int(int64(b.doc.used) - int64(a.doc.used)) })
+	var out []Finding
+	for _, k := range list[:min(len(list), elsewhereFiles)] {
+		release, ok := in.lease.shared(ctx)
+		if !ok {
+			break
+		}
+		a := in.ask(ctx, c, k.doc)
+		release()
+		if a.reason == "" && a.text == k.before.text {
+			out = append(out, p.brought(c, k.doc.path, a.text, k.before.items, a.items)...)
+		}
+	}
+	return out
+}
+
+// asks says whether the server answers questions, rather than publishing when it likes.
+func (in *instance) asks(c *client) bool {
+	list, _ := c.sources()
+	return len(list) > 0 || (in.row.quirks.syncCommand && c.caps.commands[tsCommand])
+}
+
+// reportElsewhere adds findings in other files that were not reported yet.
+func (p *part) reportElsewhere(found []Finding) {
+	s := p.s
+	s.mu.Lock()
+	var added []Finding
+	for _, f := range found {
+		if !slices.Contains(p.other, f) {
+			p.other = append(p.other, f)
+			added = append(added, f)
+		}
+	}
+	if len(added) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	s.second(p, Verdict{Other: sorted(added)})
+}
+
+// second hands out what a part says after its first word: with that, when it is still there to be
+// taken, or as a late verdict of its own. s.mu is held, and is given back.
+func (s *Session) second(p *part, v Verdict) {
+	all := assemble(nil, p.outs, nil, s.m.settings.threshold())
+	v.State, v.Reason, v.Servers, v.Items = all.State, all.Reason, all.Servers, all.Items
+	v.Before, v.After, v.BaselineKnown = all.Before, all.After, all.BaselineKnown
+	l := Late{Edit: p.check.edit, Paths: p.check.paths, Verdict: v}
+	if p.taken {
+		s.extra = append(s.extra, l)
+	}
+	tell := s.onLate
+	if !p.taken && !p.gaveUp {
+		tell = nil
+	}
+	s.mu.Unlock()
+	if tell != nil {
+		s.m.guard(func() { tell(l) })
+	}
+}
+
+// follow listens for a while to whether the server says something else about the edit's files, or
+// about others: gopls publishes its analyzers' findings a second later, pyright asks to be asked
+// again. Only a change of what the edit brought in is worth a word.
+func (p *part) follow(v verdictOf, watch *observer) {
+	ctx, cancel := context.WithTimeout(p.s.ctx, followTime)
+	defer cancel()
+	for {
+		in := p.in
+		in.mu.Lock()
+		fresh := in.fresh
+		wake := p.files[0].doc.wake
+		current := !slices.ContainsFunc(p.files, func(f *editFile) bool {
+			return f.doc.absent || f.doc.truth != f.change.NewText
+		})
+		in.mu.Unlock()
+		if !current || !v.client.alive() {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.client.done:
+			return
+		case <-watch.kick:
+			p.reportElsewhere(p.publishedElsewhere(v.client, watch))
+			if !in.asks(v.client) {
+				p.again(ctx, &v)
+			}
+		case <-wake: // perhaps another text: look
+		case <-fresh:
+			if !pause(ctx, coalesce) {
+				return
+			}
+			p.again(ctx, &v)
+		}
+	}
+}
+
+// again asks once more and reports what is new in the answer.
+func (p *part) again(ctx context.Context, v *verdictOf) {
+	in := p.in
+	release, ok := in.lease.shared(ctx)
+	if !ok {
+		return
+	}
+	defer release()
+	in.syncDisk()
+	in.mu.Lock()
+	in.flush(v.client)
+	in.mu.Unlock()
+	var outs []outcome
+	var added []Finding
+	for i, f := range p.files {
+		a := in.ask(ctx, v.client, f.doc)
+		if a.reason != "" || a.text != f.change.NewText {
+			return
+		}
+		o := judge(in.row, f.file, v.client.caps.enc, v.bases[i], a)
+		outs = append(outs, o)
+		for _, found := range o.findings {
+			if found.New && found.Severity <= p.s.m.settings.threshold() && !slices.Contains(v.outs[i].findings, found) {
+				added = append(added, found)
+			}
+		}
+	}
+	if len(added) == 0 && errorsIn(outs) == errorsIn(v.outs) {
+		return
+	}
+	p.s.mu.Lock()
+	v.outs, p.outs = outs, outs
+	p.s.second(p, Verdict{Introduced: sorted(added)})
+}
+
+func errorsIn(outs []outcome) (n int) {
+	for _, o := range outs {
+		n += o.after
+	}
+	return n
+}

@@ -1,0 +1,376 @@
+package lsp
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"acp-agent/internal/workspace"
+)
+
+// maxProposals is how many foreseen proposals a server's verdicts are kept of.
+const maxProposals = 16
+
+// proposal is what a server said of a proposal's texts, in a state of the world. When exactly these
+// texts are applied and nothing else has changed, that is the verdict on them.
+type proposal struct {
+	world   uint64
+	answers map[workspace.Path]answer
+}
+
+// group is the files of an edit that one instance owns.
+type group struct {
+	in    *instance
+	files []*editFile
+}
+
+// editFile is one file of an edit at one server.
+type editFile struct {
+	change  Change
+	file    workspace.Path // where the new text stands
+	created bool
+	chain   *chain // of an applied edit
+	doc     *document
+}
+
+// grouped sorts an edit's files by the servers that own them. fixed are the words on files that no
+// server is asked about; without any group they are the whole verdict.
+func (s *Session) grouped(changes []Change) (groups []*group, fixed []ServerVerdict, off place) {
+	find := func(in *instance) *group {
+		for _, g := range groups {
+			if g.in == in {
+				return g
+			}
+		}
+		g := &group{in: in}
+		groups = append(groups, g)
+		return g
+	}
+	off = place{off: ReasonNoServer}
+	for _, ch := range changes {
+		if ch.Op == Delete {
+			continue
+		}
+		file := ch.Path
+		if ch.Op == Move {
+			file = ch.To
+		}
+		list, where := s.assign(file)
+		if where.off != "" {
+			off = where
+			continue
+		}
+		for _, a := range list {
+			if a.refused != nil {
+				fixed = append(fixed, ServerVerdict{ID: a.row.id, File: file, State: NoVerdict, Reason: a.refused.reason})
+				continue
+			}
+			g := find(a.in)
+			g.files = append(g.files, &editFile{change: ch, file: file, created: ch.Op == Create})
+		}
+	}
+	return groups, fixed, off
+}
+
+// Foresee gives the verdict on proposed texts without disturbing the truth: an exclusive lease on
+// each (server, root), set, ask, put back (architecture, journey step 5). It starts the servers it
+// needs and also takes the baseline. It returns at ctx's deadline with no_verdict (reason timeout)
+// while the servers go on warming up; everything is put back even then. Deletes and moves are not
+// foreseen. A session that the layer does not serve gives Off with the reason.
+func (s *Session) Foresee(ctx context.Context, changes []Change) Verdict {
+	var foreseen []Change
+	for _, ch := range changes {
+		if ch.Op == Create || ch.Op == Update {
+			foreseen = append(foreseen, ch)
+		}
+	}
+	if len(foreseen) == 0 {
+		return Verdict{State: Off, Reason: ReasonNotForeseen, Foreseen: true, BaselineKnown: true}
+	}
+	whole := len(foreseen) == len(changes)
+	groups, fixed, off := s.grouped(foreseen)
+	if len(groups) == 0 && len(fixed) == 0 {
+		return Verdict{State: Off, Reason: off.off, Foreseen: true, BaselineKnown: true}
+	}
+	outs := make([][]outcome, len(groups))
+	var wg sync.WaitGroup
+	for i, g := range groups {
+		outs[i] = g.none(ReasonFailed)
+		wg.Go(func() { s.m.guard(func() { outs[i] = s.foreseeAt(ctx, g, whole) }) })
+	}
+	wg.Wait()
+	v := assemble(fixed, slices.Concat(outs...), nil, s.m.settings.threshold())
+	v.Foreseen = true
+	return v
+}
+
+// none is the outcome of a group that no verdict came for.
+func (g *group) none(reason string) []outcome {
+	var out []outcome
+	for _, f := range g.files {
+		out = append(out, judge(g.in.row, f.file, utf16Units, baseline{}, answer{reason: reason}))
+	}
+	return out
+}
+
+// foreseeAt foresees the files of one server.
+func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome {
+	in := g.in
+	defer in.use()()
+	c, err := in.get(ctx)
+	if err != nil {
+		reason := in.refusedFor(err)
+		if reason == ReasonStarting {
+			s.warm(g)
+		}
+		return g.none(reason)
+	}
+	hold, ok := in.lease.exclusive(ctx)
+	if !ok {
+		return g.none(ReasonBusy)
+	}
+	answers, bases := in.underLease(ctx, c, g, whole)
+	hold.release()
+	out := make([]outcome, len(g.files))
+	late := false
+	for i, f := range g.files {
+		out[i] = judge(in.row, f.file, c.caps.enc, bases[i], answers[i])
+		late = late || !bases[i].known
+	}
+	if late {
+		s.warm(g) // the time of the user's decision is enough for the baseline
+	}
+	return out
+}
+
+// underLease sets the proposal's texts, asks, and puts everything back. The exclusive lease is held.
+func (in *instance) underLease(ctx context.Context, c *client, g *group, whole bool) ([]answer, []baseline) {
+	in.syncDisk(in.adopt(g)...)
+	in.mu.Lock()
+	in.flush(c)
+	world := in.world
+	in.mu.Unlock()
+	defer in.putBack(c)
+	bases := in.bases(ctx, c, g)
+	now := map[*document]string{}
+	for _, f := range g.files {
+		now[f.doc] = f.change.NewText
+	}
+	in.overlay(c, now)
+	answers := in.askAll(ctx, c, g)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if whole {
+		in.keepProposal(world, g, answers)
+	}
+	return answers, bases
+}
+
+// adopt makes the documents of a group. A file that was never seen gets the edit's old text for its
+// truth; the look at the disk that follows corrects it when the edit began from an unsaved buffer.
+func (in *instance) adopt(g *group) (docs []*document) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, f := range g.files {
+		known := in.find(f.file) != nil
+		f.doc = in.doc(f.file)
+		if !known {
+			f.doc.truth, f.doc.was, f.doc.absent = f.change.OldText, f.change.OldText, f.created
+		}
+		docs = append(docs, f.doc)
+	}
+	return docs
+}
+
+// bases gets what the server says of the texts before the edit, as far as it is not known already.
+func (in *instance) bases(ctx context.Context, c *client, g *group) []baseline {
+	out := make([]baseline, len(g.files))
+	before := map[*document]string{}
+	var missing []int
+	in.mu.Lock()
+	for i, f := range g.files {
+		out[i].text = f.change.OldText
+		if f.created {
+			out[i].known = true
+			continue
+		}
+		if r, ok := in.recall(f.doc, f.change.OldText, false); ok {
+			out[i].known, out[i].items = true, r.items
+		} else {
+			missing = append(missing, i)
+		}
+		before[f.doc] = f.change.OldText
+	}
+	in.mu.Unlock()
+	if len(missing) == 0 {
+		return out
+	}
+	in.overlay(c, before)
+	var wg sync.WaitGroup
+	for _, i := range missing {
+		wg.Go(func() {
+			in.m.guard(func() {
+				if a := in.ask(ctx, c, g.files[i].doc); a.reason == "" {
+					out[i].known, out[i].items = true, a.items
+				}
+			})
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// overlay makes the server have texts in place of the truth.
+func (in *instance) overlay(c *client, texts map[*document]string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.overlaid == nil {
+		in.overlaid = map[*document]bool{}
+	}
+	for d := range texts {
+		in.overlaid[d] = true
+	}
+	for _, d := range sortedDocs(texts) {
+		in.show(c, d, texts[d])
+	}
+}
+
+// putBack makes the server have the truth again, and closes what exists only in a proposal.
+func (in *instance) putBack(c *client) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	overlaid := in.overlaid
+	in.overlaid = nil
+	for _, d := range sortedDocs(overlaid) {
+		in.restore(c, d)
+	}
+}
+
+// sortedDocs gives documents in the order of their paths, so that what is sent is the same every time.
+func sortedDocs[V any](set map[*document]V) []*document {
+	return slices.SortedFunc(maps.Keys(set), func(a, b *document) int {
+		if a.path < b.path {
+			return -1
+		}
+		return 1
+	})
+}
+
+// askAll asks about all files of a group at the same time.
+func (in *instance) askAll(ctx context.Context, c *client, g *group) []answer {
+	out := make([]answer, len(g.files))
+	var wg sync.WaitGroup
+	for i, f := range g.files {
+		out[i].reason = ReasonFailed
+		if len(g.files) == 1 {
+			out[i] = in.ask(ctx, c, f.doc)
+			break
+		}
+		wg.Go(func() { in.m.guard(func() { out[i] = in.ask(ctx, c, f.doc) }) })
+	}
+	wg.Wait()
+	return out
+}
+
+// keepProposal stores the verdicts on a whole proposal. in.mu is held.
+func (in *instance) keepProposal(world uint64, g *group, answers []answer) {
+	if in.world != world {
+		return
+	}
+	p := proposal{world: world, answers: map[workspace.Path]answer{}}
+	for i, f := range g.files {
+		if answers[i].reason != "" {
+			return
+		}
+		p.answers[f.file] = answers[i]
+	}
+	if len(in.proposals) >= maxProposals {
+		in.proposals = slices.Delete(in.proposals, 0, 1)
+	}
+	in.proposals = append(in.proposals, p)
+}
+
+// foreseen finds the verdicts on exactly the texts of an edit that is applied in a state of the world.
+// in.mu is held.
+func (in *instance) foreseen(world uint64, g *group) map[workspace.Path]answer {
+	for i := len(in.proposals) - 1; i >= 0; i-- {
+		p := in.proposals[i]
+		if p.world != world || len(p.answers) != len(g.files) {
+			continue
+		}
+		same := true
+		for _, f := range g.files {
+			a, ok := p.answers[f.file]
+			same = same && ok && a.text == f.change.NewText
+		}
+		if same {
+			return p.answers
+		}
+	}
+	return nil
+}
+
+// refusedFor counts why a server could not be had, and names it.
+func (in *instance) refusedFor(err error) string {
+	reason := ReasonFailed
+	if r, ok := err.(*refusal); ok {
+		reason = r.reason
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.none[reason]++
+	return reason
+}
+
+// warmup is a server being got ready for an edit that the user is still deciding on.
+type warmup struct{ cancel context.CancelFunc }
+
+// warmTime bounds a warm-up: it is work that nobody waits for.
+const warmTime = 2 * time.Minute
+
+// warm goes on starting a server, and takes the baseline of the files, in the background.
+func (s *Session) warm(g *group) {
+	ctx, cancel := context.WithTimeout(s.ctx, warmTime)
+	w := &warmup{cancel: cancel}
+	s.mu.Lock()
+	s.warmups[w] = struct{}{}
+	s.mu.Unlock()
+	done := func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.warmups, w)
+	}
+	if !s.spawn(func() { defer done(); g.warm(ctx) }) {
+		done()
+	}
+}
+
+// warm takes the baselines of a group as far as the files still hold the old texts.
+func (g *group) warm(ctx context.Context) {
+	in := g.in
+	defer in.use()()
+	c, err := in.get(ctx)
+	if err != nil {
+		return
+	}
+	release, ok := in.lease.shared(ctx)
+	if !ok {
+		return
+	}
+	defer release()
+	in.syncDisk(in.adopt(g)...)
+	in.mu.Lock()
+	in.flush(c)
+	still := &group{in: in}
+	for _, f := range g.files {
+		if !f.created && !f.doc.absent && f.doc.truth == f.change.OldText {
+			in.show(c, f.doc, f.doc.truth)
+			still.files = append(still.files, f)
+		}
+	}
+	in.mu.Unlock()
+	in.askAll(ctx, c, still)
+}

@@ -1,0 +1,372 @@
+package lsp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"acp-agent/internal/workspace"
+)
+
+// past is a time that has gone by, for deadlines that end a read at once.
+var past = time.Unix(1, 0)
+
+// poolKey tells the servers of this process apart: sessions with the same key share one (H10).
+type poolKey struct {
+	root    workspace.Path
+	id      string
+	hash    string
+	trusted bool
+}
+
+// String is the key as the log and status show it.
+func (k poolKey) String() string { return fmt.Sprintf("lsp:%s:%s:%s", k.root, k.id, k.hash) }
+
+// configHash is a stable digest of everything of a row that shapes its process (H1). Objects are
+// encoded with sorted keys, arrays keep their order, nothing of run time is in it.
+func configHash(row *spec) string {
+	data, err := json.Marshal(map[string]any{
+		"id": row.id, "command": row.command, "env": row.env, "options": row.override,
+		"files": row.files, "roots": row.roots, "language": row.language,
+	})
+	if err != nil {
+		panic("lsp: settings do not encode: " + err.Error()) // they came from YAML
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:6])
+}
+
+// refusal is why a server could not be had: a reason of the contract and a sentence for people.
+type refusal struct{ reason, text string }
+
+// Error is the sentence.
+func (r *refusal) Error() string { return r.text }
+
+// instance is one server for one root, over the lives of its processes. It owns the process, the
+// documents, and the lease that keeps proposals and questions apart.
+type instance struct {
+	m       *Manager
+	row     *spec
+	key     poolKey
+	root    workspace.Path
+	top     workspace.Path // the worktree
+	trusted bool
+	log     *slog.Logger
+	lease   lease
+
+	mu        sync.Mutex
+	client    *client   // guarded by mu; the one that is ready, nil for none
+	process   *process  // guarded by mu; of client, or of the start that is running
+	attempt   *attempt  // guarded by mu; the start that is running
+	command   []string  // guarded by mu; resolved
+	retiring  bool      // guarded by mu; the end of the process is wanted
+	closed    bool      // guarded by mu; no start any more
+	failures  int       // guarded by mu; in a row
+	since     time.Time // guarded by mu; when client became ready
+	retry     time.Time // guarded by mu; no start before it
+	trouble   *refusal  // guarded by mu; why the last start failed
+	lastError string    // guarded by mu
+	users     int       // guarded by mu
+	idle      *time.Timer
+	documents // guarded by mu
+	stats     // guarded by mu
+}
+
+// attempt is one start of a server, which any number of callers wait for.
+type attempt struct {
+	done chan struct{}
+	err  error // written before done is closed
+}
+
+func newInstance(m *Manager, row *spec, key poolKey, top workspace.Path) *instance {
+	in := &instance{
+		m: m, row: row, key: key, root: key.root, top: top, trusted: key.trusted,
+		log:   m.log.With("server", row.id, "root", string(key.root)),
+		lease: lease{semaphore.NewWeighted(leaseAll)},
+	}
+	in.documents.init()
+	in.stats.init()
+	return in
+}
+
+// use keeps the instance from being stopped as idle until the returned function is called.
+func (in *instance) use() (release func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.users++
+	if in.idle != nil {
+		in.idle.Stop()
+		in.idle = nil
+	}
+	return sync.OnceFunc(func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.users--
+		if in.users == 0 && !in.closed && in.m.idle > 0 {
+			in.idle = time.AfterFunc(in.m.idle, func() { in.m.spawn(in.stopIdle) })
+		}
+	})
+}
+
+// stopIdle ends a server that nobody has used for the idle time (L16). It starts again when needed.
+func (in *instance) stopIdle() {
+	in.mu.Lock()
+	quiet := in.users == 0 && in.client != nil
+	in.mu.Unlock()
+	if quiet {
+		in.log.Info("idle, stopping")
+		in.stop(in.m.ctx)
+	}
+}
+
+// get gives the running client, starting one when there is none. It waits until ctx ends; the start
+// goes on without it.
+func (in *instance) get(ctx context.Context) (*client, error) {
+	for {
+		in.mu.Lock()
+		if in.client != nil && in.client.alive() {
+			c := in.client
+			in.mu.Unlock()
+			return c, nil
+		}
+		a := in.attempt
+		if a == nil {
+			if r := in.mayStart(); r != nil {
+				in.mu.Unlock()
+				return nil, r
+			}
+			a = &attempt{done: make(chan struct{})}
+			in.attempt = a
+			if !in.m.spawn(func() { in.start(a) }) {
+				in.attempt = nil
+				in.mu.Unlock()
+				return nil, &refusal{ReasonClosed, "the program is ending"}
+			}
+		}
+		in.mu.Unlock()
+		select {
+		case <-a.done:
+			if a.err != nil {
+				return nil, a.err
+			}
+		case <-ctx.Done():
+			return nil, &refusal{ReasonStarting, in.row.id + " is still starting"}
+		}
+	}
+}
+
+// mayStart says why no start may be made now. in.mu is held.
+func (in *instance) mayStart() *refusal {
+	if in.closed {
+		return &refusal{ReasonClosed, "the program is ending"}
+	}
+	if in.client != nil {
+		// It has ended, and the goroutine that watches it has not yet said so.
+		in.forget(in.client)
+	}
+	if in.trouble == nil || in.retry.IsZero() {
+		return nil
+	}
+	if in.m.settings.BrokenRetry > 0 && !time.Now().Before(in.retry) {
+		return nil
+	}
+	return &refusal{ReasonBackoff, in.trouble.text}
+}
+
+// start makes one attempt: find the command, start the process, shake hands.
+func (in *instance) start(a *attempt) {
+	c, p, err := in.launch()
+	in.mu.Lock()
+	in.attempt = nil
+	switch {
+	case err != nil:
+		in.failed(err)
+	case in.closed:
+		err = &refusal{ReasonClosed, "the program is ending"}
+	default:
+		in.client, in.process = c, p
+		in.since = time.Now()
+		in.trouble, in.lastError = nil, ""
+		in.cold = true
+	}
+	in.mu.Unlock()
+	if err != nil && p != nil {
+		p.stop(in.m.ctx, false)
+	}
+	a.err = err
+	close(a.done)
+}
+
+// launch starts the process and its client. An error that is a *refusal is no fault of the server.
+func (in *instance) launch() (*client, *process, error) {
+	argv, looked := in.m.finder.resolve(in.row, in.root, in.top, in.trusted)
+	if argv == nil {
+		return nil, nil, &refusal{ReasonNotInstalled, notInstalled(in.row, looked)}
+	}
+	environ, refused := overlay(in.m.environ, in.row.env)
+	if len(refused) > 0 {
+		in.log.Warn("environment variables refused: they would load foreign code", "names", strings.Join(refused, " "))
+	}
+	l := launch{root: string(in.root), trusted: in.trusted, command: argv, environ: environ}
+	if !in.trusted && in.row.quirks.syncCommand && siblingSDK(argv) == "" {
+		return nil, nil, &refusal{ReasonNotInstalled, "no TypeScript stands beside " + argv[0] + ", and the project's own is not run in an untrusted workspace; run `acp-agent lsp install " + in.row.id + "`"}
+	}
+	in.mu.Lock()
+	in.command = argv
+	in.mu.Unlock()
+	began := time.Now()
+	p, err := startProcess(argv, string(in.root), environ, in.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.mu.Lock()
+	in.process = p
+	in.mu.Unlock()
+	c := newClient(in.row, in.root, p.stdout, p.stdin, serverEvents{published: in.published, refreshed: in.refreshed}, in.log)
+	in.m.spawn(func() { in.watch(c, p) })
+	if err := c.initialize(in.m.ctx, l); err != nil {
+		c.conn.Close()
+		<-c.done
+		if line := p.stderr.last(); line != "" {
+			err = fmt.Errorf("%w; its last words: %s", err, line)
+		}
+		return nil, p, fmt.Errorf("%s: %w", filepath.Base(argv[0]), err)
+	}
+	in.log.Info("ready", "pid", p.group.Pid(), "command", argv[0], "version", c.caps.version, "ms", time.Since(began).Milliseconds())
+	return c, p, nil
+}
+
+// watch runs a client to its end and cleans up behind it, however it ends.
+func (in *instance) watch(c *client, p *process) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-p.ended
+		c.conn.Close()
+	}()
+	err := c.conn.Run(in.m.ctx)
+	in.mu.Lock()
+	polite := in.retiring
+	in.mu.Unlock()
+	if polite {
+		ctx, cancel := context.WithTimeout(in.m.ctx, exitGrace)
+		p.stop(ctx, true)
+		cancel()
+	} else {
+		p.stop(in.m.ctx, false)
+	}
+	<-ended
+	if p.err != nil {
+		err = p.err
+	}
+	c.err = err
+	in.mu.Lock()
+	in.forget(c)
+	in.mu.Unlock()
+	close(c.done)
+}
+
+// forget takes a client that has ended out of use. in.mu is held. It may be called twice.
+func (in *instance) forget(c *client) {
+	if in.client != c {
+		return
+	}
+	in.client = nil
+	in.documents.reset()
+	if in.retiring || in.closed {
+		return
+	}
+	line := ""
+	if in.process != nil {
+		line = in.process.stderr.last()
+		in.log.Warn("server ended by itself", "stderr", in.process.stderr.all())
+	}
+	if time.Since(in.since) > healthy {
+		in.failures = 0
+	}
+	in.failures++
+	in.lastError = line
+	if in.failures > 1 { // one crash is forgiven: the next need starts it again
+		in.setAside(&refusal{ReasonBackoff, in.row.id + " keeps ending by itself: " + line}, in.failures-1)
+	}
+}
+
+// healthy is how long a server must run for its earlier failures to be forgotten.
+const healthy = 5 * time.Minute
+
+// failed notes a start that did not succeed. in.mu is held.
+func (in *instance) failed(err error) {
+	in.lastError = err.Error()
+	if r, ok := err.(*refusal); ok {
+		in.trouble, in.retry = r, time.Time{} // looked for again at the next need: it costs next to nothing
+		return
+	}
+	in.failures++
+	in.setAside(&refusal{ReasonBackoff, err.Error()}, in.failures)
+}
+
+// setAside leaves a failing server alone for a time that doubles (L13). in.mu is held.
+func (in *instance) setAside(why *refusal, times int) {
+	in.trouble = why
+	wait := in.m.settings.BrokenRetry
+	for range times - 1 {
+		wait = min(2*wait, maxBackoff)
+	}
+	in.retry = time.Now().Add(wait)
+	next := "never, until `acp-agent lsp restart`"
+	if wait > 0 {
+		next = in.retry.Format(time.TimeOnly)
+	}
+	in.log.Info("server set aside: "+why.text, "next_try", next)
+}
+
+const maxBackoff = 10 * time.Minute
+
+// stop ends the running server: shutdown, exit, then the process group. It returns when it is gone.
+func (in *instance) stop(ctx context.Context) {
+	in.mu.Lock()
+	in.retiring = true
+	c, p, a := in.client, in.process, in.attempt
+	in.mu.Unlock()
+	switch {
+	case c != nil:
+		c.shutdown(ctx)
+		c.conn.Close()
+		<-c.done
+	case a != nil && p != nil:
+		p.group.Kill(0)
+		<-a.done
+	}
+	in.mu.Lock()
+	in.retiring = false
+	in.mu.Unlock()
+}
+
+// close ends the instance for good.
+func (in *instance) close(ctx context.Context) {
+	in.mu.Lock()
+	in.closed = true
+	if in.idle != nil {
+		in.idle.Stop()
+	}
+	in.mu.Unlock()
+	in.stop(ctx)
+}
+
+// notInstalled is the one sentence of T3: what is missing, and how to mend it.
+func notInstalled(row *spec, looked string) string {
+	how := "install it"
+	if len(row.install.npm) > 0 || row.install.goTool != "" || len(row.install.pip) > 0 {
+		how = "run `acp-agent lsp install " + row.id + "`"
+	}
+	return fmt.Sprintf("language server command %s is not installed; %s or set lsp.servers.%s.command.", looked, how, row.id)
+}
