@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -25,20 +26,30 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// scripts resolves scripted models only, one of them by default.
-type scripts struct{ byDefault string }
+// scripts resolves scripted models only, one of them by default. A model is made once: it keeps the
+// places of its sessions in the script.
+type scripts struct {
+	byDefault string
+	mu        sync.Mutex
+	made      map[string]model.Model // guarded by mu
+}
 
 // Resolve gives scripted/FILE.
-func (s scripts) Resolve(_ context.Context, name, _ string) (model.Model, error) {
+func (s *scripts) Resolve(_ context.Context, name, _ string) (model.Model, error) {
 	file, ok := strings.CutPrefix(name, scripted.Provider+"/")
 	if !ok {
 		return nil, &model.Error{Kind: model.KindInvalid, Message: fmt.Sprintf("no model %q", name)}
 	}
-	return scripted.File(file), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made[file] == nil {
+		s.made[file] = scripted.File(file)
+	}
+	return s.made[file], nil
 }
 
 // Default gives the scenario's script.
-func (s scripts) Default(ctx context.Context) (model.Model, error) {
+func (s *scripts) Default(ctx context.Context) (model.Model, error) {
 	if s.byDefault == "" {
 		return nil, &model.Error{Kind: model.KindAuth, Message: "no model is configured; looked at: the test"}
 	}
@@ -46,7 +57,7 @@ func (s scripts) Default(ctx context.Context) (model.Model, error) {
 }
 
 // List has the scenario's script.
-func (s scripts) List(context.Context) []model.Info {
+func (s *scripts) List(context.Context) []model.Info {
 	if s.byDefault == "" {
 		return nil
 	}
@@ -60,7 +71,7 @@ func newAgent(t testing.TB, s acptest.Setup) (acptest.Serve, *acptest.Recorder) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	recorder := acptest.NewRecorder(scripts{s.Model})
+	recorder := acptest.NewRecorder(&scripts{byDefault: s.Model, made: map[string]model.Model{}})
 	server := acp.NewServer(acp.Options{
 		Version: "0.0.0-test", Config: cfg, Home: config.Home{Dir: workspace.Path(s.Home)},
 		UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Models: recorder,

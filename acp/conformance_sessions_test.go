@@ -95,7 +95,7 @@ func TestACP_038_UnknownServerType(t *testing.T) {
 	f := start(t, hello, acptest.EditorOptions{})
 	for _, entry := range []string{
 		`{"type":"quic","name":"x","url":"q://","headers":[]}`, `{"type":"quic","name":"x","command":"/bin/true","args":[],"env":[]}`,
-		`{"name":"x"}`, `{"command":"/bin/true","args":[],"env":[]}`, `"x"`, `{"type":7,"name":"x","command":"/bin/true"}`,
+		`{"name":"x"}`, `"x"`, `{"type":7,"name":"x","command":"/bin/true"}`,
 	} {
 		f.newSession(f.cwdMember() + `,"mcpServers":[` + entry + `]`).Error(-32602)
 	}
