@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"acp-agent/acp"
 	"acp-agent/internal/acptest"
 	"acp-agent/internal/config"
@@ -18,13 +16,6 @@ import (
 	"acp-agent/internal/model/scripted"
 	"acp-agent/internal/workspace"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		acptest.Cleanup()
-		os.Exit(code)
-	}))
-}
 
 // scripts resolves scripted models only, one of them by default. A model is made once: it keeps the
 // places of its sessions in the script.
