@@ -38,7 +38,7 @@ func TestACP_082_CancelWhileStreaming(t *testing.T) {
 }
 
 func TestACP_083_CancelRightBehindThePrompt(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{}) // answers at once, if it is let
+	f := start(t, greeting, acptest.EditorOptions{}) // answers at once, if it is let
 	id := f.open()
 	for i := range 100 {
 		prompt := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"hi"}]}}`, 1000+i, id)
@@ -77,7 +77,7 @@ func TestACP_084_CancelWhileAsking(t *testing.T) {
 }
 
 func TestACP_086_CancelOfNothing(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	id := f.open()
 	f.silence(t, func() {
 		f.Cancel(id)

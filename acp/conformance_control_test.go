@@ -48,7 +48,7 @@ func optionValue(raw json.RawMessage, id string) string {
 func TestACP_091_SetConfigOption(t *testing.T) {
 	for _, profile := range []string{"plain", "zed"} { // boolean options only for the second: checked on every line
 		t.Run(profile, func(t *testing.T) {
-			f := start(t, hello, acptest.EditorOptions{Profile: profile})
+			f := start(t, greeting, acptest.EditorOptions{Profile: profile})
 			opened := f.newSession(f.cwdMember() + `,"mcpServers":[]`).Result()
 			id, all := acptest.Get[string](opened, "sessionId"), acptest.Get[[]json.RawMessage](opened, "configOptions")
 			set := func(option string, value any) *acptest.Call {
@@ -74,7 +74,7 @@ func TestACP_091_SetConfigOption(t *testing.T) {
 }
 
 func TestACP_092_Logout(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	id := f.open()
 	f.Call("logout", map[string]any{})
 	f.Prompt(id, "hi").Error(-32000)
@@ -86,7 +86,7 @@ func TestACP_092_Logout(t *testing.T) {
 }
 
 func TestACP_093_AuthenticateUnknown(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{Profile: "zed"})
+	f := start(t, greeting, acptest.EditorOptions{Profile: "zed"})
 	for _, method := range []any{"no-such-method", "", 7, nil, "setup"} { // setup is a terminal method
 		f.Go("authenticate", map[string]any{"methodId": method}).Error(-32602)
 	}

@@ -19,7 +19,7 @@ func (f *fixture) newSession(members string) *acptest.Call {
 func (f *fixture) cwdMember() string { return fmt.Sprintf(`"cwd":%q`, f.cwd) }
 
 func TestACP_031_SessionIDs(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	seen := map[string]bool{}
 	for range 5 {
 		id := f.open()
@@ -31,7 +31,7 @@ func TestACP_031_SessionIDs(t *testing.T) {
 }
 
 func TestACP_032_RelativeCwd(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	for _, cwd := range []string{`"."`, `"src"`, `"../x"`, `""`, `null`, `7`} {
 		f.newSession(`"mcpServers":[],"cwd":` + cwd).Error(-32602)
 	}
@@ -40,7 +40,7 @@ func TestACP_032_RelativeCwd(t *testing.T) {
 }
 
 func TestACP_033_MissingCwd(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	missing := filepath.Join(f.cwd, "no", "such", "folder")
 	m := f.newSession(fmt.Sprintf(`"mcpServers":[],"cwd":%q`, missing)).Wait()
 	if m.Error != nil && !strings.Contains(m.Error.Message, missing) {
@@ -50,7 +50,7 @@ func TestACP_033_MissingCwd(t *testing.T) {
 }
 
 func TestACP_034_MCPServersNullOrAbsent(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	f.newSession(f.cwdMember() + `,"mcpServers":null`).Result()
 	if m := f.newSession(f.cwdMember()).Wait(); m.Error != nil && m.Error.Code != -32602 {
 		t.Errorf("absent mcpServers: %v", m.Error)
@@ -58,7 +58,7 @@ func TestACP_034_MCPServersNullOrAbsent(t *testing.T) {
 }
 
 func TestACP_036_StdioServerWithoutEnv(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	result := f.newSession(f.cwdMember() + `,"mcpServers":[{"name":"lonely","command":"/bin/true","args":[]}]`).Result()
 	id := acptest.Get[string](result, "sessionId")
 	if stop := f.Prompt(id, "hi").StopReason(); stop != "end_turn" {
@@ -82,7 +82,7 @@ func TestACP_037_HTTPServerNotAdvertised(t *testing.T) {
 			t.Error("the server was contacted")
 		}
 	}()
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	for _, kind := range []string{"http", "sse"} {
 		f.newSession(fmt.Sprintf(`%s,"mcpServers":[{"type":%q,"name":"web","url":"http://%s/mcp","headers":[]}]`, f.cwdMember(), kind, listener.Addr())).Error(-32602)
 	}
@@ -92,7 +92,7 @@ func TestACP_037_HTTPServerNotAdvertised(t *testing.T) {
 }
 
 func TestACP_038_UnknownServerType(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	for _, entry := range []string{
 		`{"type":"quic","name":"x","url":"q://","headers":[]}`, `{"type":"quic","name":"x","command":"/bin/true","args":[],"env":[]}`,
 		`{"name":"x"}`, `"x"`, `{"type":7,"name":"x","command":"/bin/true"}`,
@@ -105,7 +105,7 @@ func TestACP_038_UnknownServerType(t *testing.T) {
 }
 
 func TestACP_041_NothingBeforeTheSessionIsKnown(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{Profile: "zed"})
+	f := start(t, greeting, acptest.EditorOptions{Profile: "zed"})
 	var calls []*acptest.Call
 	for range 50 {
 		calls = append(calls, f.newSession(f.cwdMember()+`,"mcpServers":[]`))
@@ -123,7 +123,7 @@ func TestACP_041_NothingBeforeTheSessionIsKnown(t *testing.T) {
 }
 
 func TestACP_042_UnknownSession(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	f.open()
 	from := f.Len()
 	f.Prompt("no-such-session", "hi").Error(-32002)

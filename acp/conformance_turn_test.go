@@ -18,7 +18,7 @@ func (f *fixture) prompt(session, blocks string) *acptest.Call {
 
 func TestACP_054_Hello(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, hello, acptest.EditorOptions{})
+		f := start(t, greeting, acptest.EditorOptions{})
 		id := f.open()
 		if stop := f.Prompt(id, "hi").StopReason(); stop != "end_turn" {
 			t.Errorf("stop reason %q", stop)
@@ -32,7 +32,7 @@ func TestACP_054_Hello(t *testing.T) {
 }
 
 func TestACP_057_UnknownBlock(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	id := f.open()
 	for _, block := range []string{
 		`{"type":"hologram"}`, `{"type":"hologram","text":"x"}`, `{"type":"hologram","data":"aaaa","mimeType":"image/png"}`, `{}`, `{"text":"x"}`,
@@ -50,7 +50,7 @@ func TestACP_057_UnknownBlock(t *testing.T) {
 }
 
 func TestACP_058_EmptyPrompt(t *testing.T) {
-	f := start(t, hello, acptest.EditorOptions{})
+	f := start(t, greeting, acptest.EditorOptions{})
 	id := f.open()
 	f.prompt(id, `[]`).Error(-32602)
 	f.prompt(id, `null`).Error(-32602)
