@@ -54,7 +54,7 @@ func TestACP_091_SetConfigOption(t *testing.T) {
 			set := func(option string, value any) *acptest.Call {
 				return f.Go("session/set_config_option", map[string]any{"sessionId": id, "configId": option, "value": value})
 			}
-			for option, value := range map[string]string{"mode": "plan", "diagnostics": "turn_end"} {
+			for option, value := range map[string]string{"mode": "plan", "model": f.setup.Model} {
 				answer := set(option, value).Result()
 				if got := optionValue(answer, option); got != value {
 					t.Errorf("%s is %q after it was set to %q", option, got, value)
@@ -64,7 +64,7 @@ func TestACP_091_SetConfigOption(t *testing.T) {
 				}
 			}
 			set("mode", "yolo").Error(-32602)
-			set("diagnostics", "loud").Error(-32602)
+			set("model", "scripted/no such file").Error(-32602)
 			set("no such option", "x").Error(-32602)
 			set("mode", 7).Error(-32602)
 			set("mode", nil).Error(-32602)
