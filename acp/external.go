@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,6 +64,13 @@ func (w *watchlist) landed(l edits.Landed) {
 		k.hash = l.Found
 		w.files[l.Change.Target()] = k
 	}
+}
+
+// paths are the files of the list, in order.
+func (w *watchlist) paths() []workspace.Path {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.files))
 }
 
 // externalChange is a file that something else changed. Hashes that nobody knew are empty.

@@ -32,8 +32,12 @@ func (l languageTools) text(ctx context.Context, p workspace.Path) (text, notice
 	return f.Text, "", nil
 }
 
-// Diagnostics gives all findings of a file as text in the contract's form.
+// Diagnostics gives all findings of a file as text in the contract's form; without a path, of every
+// file that this session's model has read or written.
 func (l languageTools) Diagnostics(ctx context.Context, p workspace.Path) (string, error) {
+	if p == "" {
+		return l.allDiagnostics(ctx)
+	}
 	text, notice, err := l.text(ctx, p)
 	if err != nil || notice != "" {
 		return notice, err
@@ -48,6 +52,33 @@ func (l languageTools) Diagnostics(ctx context.Context, p workspace.Path) (strin
 		return "no diagnostics for " + p.String() + ".", nil
 	}
 	return lsp.FindingsText(items, l.o.maxDiagnostics()), nil
+}
+
+// diagnosed bounds the files of one question without a path.
+const diagnosed = 50
+
+// allDiagnostics asks for one file after the other, as servers answer; files that nothing serves are
+// left out.
+func (l languageTools) allDiagnostics(ctx context.Context) (string, error) {
+	var found []lsp.Finding
+	files := l.o.seen.paths()
+	for _, p := range files[:min(len(files), diagnosed)] {
+		text, notice, err := l.text(ctx, p)
+		if err != nil || notice != "" {
+			continue // gone, or no text by now
+		}
+		items, _, err := l.o.lang.Diagnostics(ctx, p, text)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err == nil {
+			found = append(found, items...)
+		}
+	}
+	if len(found) == 0 {
+		return "no diagnostics for the files of this session.", nil
+	}
+	return lsp.FindingsText(found, l.o.maxDiagnostics()), nil
 }
 
 // Definition finds where the symbol at a position is defined.

@@ -156,6 +156,9 @@ func (e *editing) diff(c edits.Change) content {
 		old, new = hunkTexts(c)
 	}
 	item := content{Type: "diff", Path: wirePath(c.Target()), OldText: &old, NewText: &new}
+	if partial(c) {
+		item.Meta = map[string]any{"acpAgent": map[string]any{"v": 1, "edit": map[string]any{"partial": true}}}
+	}
 	if c.Op == edits.Create {
 		item.OldText = nil // "" would be an empty file that exists
 	}

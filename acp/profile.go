@@ -33,8 +33,12 @@ var profiles = []struct {
 	{"agent-shell", profile{name: "agent-shell", firstDiffOnly: true}},
 }
 
-// profileOf finds the profile of an editor by the name it gave.
+// profileOf finds the profile of an editor by the name it gave. Those that give none are libraries
+// for editors of text, which are known to show one diff at a time.
 func profileOf(name string) profile {
+	if name == "" {
+		return profile{name: "unnamed", firstDiffOnly: true}
+	}
 	name = strings.ToLower(name)
 	for _, p := range profiles {
 		if strings.HasPrefix(name, p.prefix) {

@@ -98,6 +98,7 @@ type content struct {
 	OldText    *string `json:"oldText,omitempty"`
 	NewText    *string `json:"newText,omitempty"`
 	TerminalID string  `json:"terminalId,omitempty"`
+	Meta       any     `json:"_meta,omitempty"`
 }
 
 func textContent(s string) content { return content{Type: "content", Content: text(s)} }

@@ -156,6 +156,7 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 		Terminals: tool.NewTerminals(one.spawner()),
 		Language:  one.language(),
 		Plan:      one.showPlan,
+		Sensitive: func(p workspace.Path) bool { return one.policy.Read([]workspace.Path{p}).Sensitive },
 	}
 	one.tools = tool.NewSet(one.env, tool.Selection{Enabled: s.o.Config.Tools.Enabled, Disabled: s.o.Config.Tools.Disabled})
 	return one

@@ -4,7 +4,6 @@
 package edits
 
 import (
-	"context"
 	"encoding/json"
 	"io/fs"
 
@@ -81,6 +80,13 @@ type Change struct {
 	Route    Route
 	RouteWhy string // why the disk, when the editor offers writing; shown in the title
 	Unsaved  bool   // OldText is the editor's unsaved text
+	// BufferUnknown: the editor may hold unsaved text of this file that nobody but it can see; the
+	// question to the user says so.
+	BufferUnknown bool
+	// EditorRead says why the editor's text was not taken as the base ("" when it was, or not asked).
+	EditorRead string
+
+	cache *diffCache
 }
 
 // Target is the path where the content ends up: To for a move, else Path.
@@ -110,32 +116,6 @@ type Replacement struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-// Write proposes the whole content of a file, new or not. Content takes the file's encoding, BOM
-// and, where it is uniform and content has only \n, its line ending.
-func Write(ctx context.Context, files *workspace.Files, p workspace.Path, content string) (*Proposal, error) {
-	panic("TODO(files)")
-}
-
-// Replace proposes replacements in one existing file, applied in order, each seeing the ones before.
-func Replace(ctx context.Context, files *workspace.Files, p workspace.Path, list []Replacement) (*Proposal, error) {
-	panic("TODO(files)")
-}
-
-// Patch proposes a V4A patch over any number of files. Operations see each other; the proposal has
-// each file's end state; one hunk that does not apply refuses the whole patch.
-func Patch(ctx context.Context, files *workspace.Files, patch string) (*Proposal, error) {
-	panic("TODO(files)")
-}
-
-// FromFiles proposes given new texts for existing files (rename, code action).
-func FromFiles(ctx context.Context, files *workspace.Files, kind Kind, texts map[workspace.Path]string) (*Proposal, error) {
-	panic("TODO(files)")
-}
-
-// Check re-reads every file of the proposal and says with a [*Refusal] (code stale) which one no
-// longer is what the proposal was made from.
-func (p *Proposal) Check(ctx context.Context, files *workspace.Files) error { panic("TODO(files)") }
-
 // Journal makes an application durable and undoable. Package acp joins it to provenance and
 // checkpoints; edits calls it in this order: Keep for every old content, Intent once, then the
 // writes. What happens after the writes is the caller's.
@@ -155,29 +135,3 @@ type Landed struct {
 	Bytes   int            // bytes written
 	Dirs    bool           // folders were made for it
 }
-
-// Apply writes an approved proposal: every base is re-read and must match (else a stale Refusal
-// and nothing is written), then each file goes its Route; a failure part of the way puts back what
-// was done, and the error says so. ctx must not be cancelled by the user's cancel: the caller
-// decides before, never within. State ends Applied, Stale or Failed.
-func (p *Proposal) Apply(ctx context.Context, files *workspace.Files, j Journal) ([]Landed, error) {
-	panic("TODO(files)")
-}
-
-// Counts are the added and removed lines of the whole proposal, as a unified diff counts them.
-func (p *Proposal) Counts() (added, removed int) { panic("TODO(files)") }
-
-// FirstChangedLine is the 1-based line of c's first difference in the new text (1 for new files).
-func (c Change) FirstChangedLine() int { panic("TODO(files)") }
-
-// Unified is c as a unified diff with three lines of context and the given names.
-func (c Change) Unified(oldName, newName string) string { panic("TODO(files)") }
-
-// Hunk is a piece of a file's change with context, for diffs of files that are too large to show.
-type Hunk struct {
-	OldLine, NewLine int // 1-based first lines
-	Old, New         string
-}
-
-// Hunks are c's changed places with n lines of context, in order.
-func (c Change) Hunks(n int) []Hunk { panic("TODO(files)") }

@@ -2,38 +2,54 @@ package edits
 
 import "strings"
 
-// textLine is a line with its line break, which is "" at the end of a text without a final newline.
-type textLine struct {
-	text string
-	eol  string
+// line is one line of a file: its text, and its line break as it is ("" for a last line without).
+type line struct{ text, eol string }
+
+// breaksAtCR says that a lone \r ends a line, as in files of the old Macintosh. Where there is any
+// \n, a lone \r is a character of its line.
+func breaksAtCR(text string) bool {
+	return strings.IndexByte(text, '\n') < 0 && strings.IndexByte(text, '\r') >= 0
 }
 
-// splitText cuts a text into lines at \n and \r\n. A lone \r is a line break only in a text without any
-// \n (old Mac files); elsewhere it is content.
-func splitText(text string) []textLine {
-	breaks := "\n"
-	if !strings.Contains(text, "\n") {
-		breaks = "\r"
+// rawLines cuts text after each line break.
+func rawLines(text string) []string {
+	if text == "" {
+		return nil
 	}
-	var lines []textLine
-	for text != "" {
-		i := strings.Index(text, breaks)
-		if i < 0 {
-			lines = append(lines, textLine{text, ""})
-			break
-		}
-		l := textLine{text[:i], breaks}
-		if breaks == "\n" && strings.HasSuffix(l.text, "\r") {
-			l = textLine{l.text[:i-1], "\r\n"}
-		}
-		lines = append(lines, l)
-		text = text[i+1:]
+	sep := "\n"
+	if breaksAtCR(text) {
+		sep = "\r"
+	}
+	lines := strings.SplitAfter(text, sep)
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
 	}
 	return lines
 }
 
-// joinText is the inverse of splitText.
-func joinText(lines []textLine) string {
+// splitLines is rawLines with text and break apart.
+func splitLines(text string) []line {
+	raw := rawLines(text)
+	out := make([]line, len(raw))
+	for i, s := range raw {
+		out[i] = splitBreak(s)
+	}
+	return out
+}
+
+func splitBreak(s string) line {
+	switch {
+	case strings.HasSuffix(s, "\r\n"):
+		return line{s[:len(s)-2], "\r\n"}
+	case strings.HasSuffix(s, "\n"):
+		return line{s[:len(s)-1], "\n"}
+	case strings.HasSuffix(s, "\r") && breaksAtCR(s):
+		return line{s[:len(s)-1], "\r"}
+	}
+	return line{s, ""}
+}
+
+func joinLines(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(l.text)
@@ -42,39 +58,63 @@ func joinText(lines []textLine) string {
 	return b.String()
 }
 
-// commonEOL is the line break that most lines have, "\n" for a text without any.
-func commonEOL(lines []textLine) string {
-	counts := map[string]int{}
-	best := "\n"
-	for _, l := range lines {
-		if l.eol == "" {
-			continue
-		}
-		if counts[l.eol]++; counts[l.eol] > counts[best] {
-			best = l.eol
-		}
-	}
-	return best
+// splitAny cuts s at line breaks of any kind; a break at the end gives an empty last element, so that
+// strings.Join(splitAny(s), "\n") is s with \n for every break.
+func splitAny(s string) []string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
 }
 
-// straight maps look-alike punctuation to ASCII, one rune for one rune.
-func straight(r rune) rune {
-	switch r {
-	case '\u2018', '\u2019', '\u201a', '\u201b', '\u2032':
-		return '\''
-	case '\u201c', '\u201d', '\u201e', '\u201f', '\u2033':
-		return '"'
-	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2015', '\u2212':
-		return '-'
-	case '\u00a0', '\u2002', '\u2003', '\u2009', '\u200a', '\u202f', '\u205f', '\u3000':
-		return ' '
+// lineNumber is the 1-based line of a byte offset.
+func lineNumber(text string, offset int) int {
+	sep := "\n"
+	if breaksAtCR(text) {
+		sep = "\r"
 	}
-	return r
+	return 1 + strings.Count(text[:offset], sep)
 }
 
-// showSpace makes white space visible for messages: → is a tab, · a trailing space, ␍ a carriage return.
-func showSpace(s string) string {
-	body := strings.TrimRight(s, " \t\r")
-	tail := strings.NewReplacer(" ", "·", "\t", "→", "\r", "␍").Replace(s[len(body):])
-	return strings.ReplaceAll(body, "\t", "→") + tail
+// breakNear is the line break to use for new lines put at text[start:end]: that of the replaced
+// text, else of the line that holds its end, else of the line before; "\n" where there is none.
+func breakNear(text string, start, end int) string {
+	if strings.IndexByte(text, '\r') < 0 {
+		return "\n"
+	}
+	sep := byte('\n')
+	if breaksAtCR(text) {
+		sep = '\r'
+	}
+	at := func(i int) string {
+		if sep == '\n' && i > 0 && text[i-1] == '\r' {
+			return "\r\n"
+		}
+		return string(sep)
+	}
+	if i := strings.IndexByte(text[start:end], sep); i >= 0 {
+		return at(start + i)
+	}
+	if i := strings.IndexByte(text[end:], sep); i >= 0 {
+		return at(end + i)
+	}
+	if i := strings.LastIndexByte(text[:start], sep); i >= 0 {
+		return at(i)
+	}
+	return "\n"
+}
+
+// withBreaks gives s the line break br where it has bare \n. Text that spells \r out means it.
+func withBreaks(s, br string) string {
+	if br == "\n" || strings.IndexByte(s, '\r') >= 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, "\n", br)
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }

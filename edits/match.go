@@ -1,160 +1,156 @@
 package edits
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
-// matches lists where old's lines stand in the file under a tolerance. With eof, only the place that
-// ends with the file counts.
-func matches(lines []textLine, old []string, tol tolerance, eof bool) []place {
-	var list []place
-	want := make([]string, len(old))
-	for i, l := range old {
-		want[i] = fold(l, tol)
-	}
-	first, last := 0, len(lines)-len(old)
-	if eof {
-		first = max(last, 0)
-	}
-	for at := first; at <= last; at++ {
-		if p, ok := matchAt(lines[at:at+len(old)], want, tol); ok {
-			p.at = at
-			list = append(list, p)
-		}
-	}
-	return list
+// found is one place that matches wanted lines: file lines first .. first+n-1, where n is the number
+// of wanted lines. The first may match from a byte on, the last up to one.
+type found struct {
+	first  int
+	from   int // byte of the first line where the match starts
+	to     int // byte of the last line where it ends
+	indent reindent
+	twice  bool // there is another one in the same line
 }
 
-// fold is a line in the form that is compared under a tolerance.
-func fold(line string, tol tolerance) string {
-	switch tol {
-	case exact:
-		return strings.TrimSuffix(line, "\r")
-	case punctuation:
-		line = strings.Map(straight, line)
-	}
-	return strings.TrimRight(line, " \t\r")
+// search is for the places of wanted lines in a file.
+type search struct {
+	lines []line
+	want  []string
+	// whole lines only, as patches have them; else the first wanted line may be the end of a line
+	// and the last one the start of a line, as pieces of text have them.
+	whole bool
 }
 
-func matchAt(lines []textLine, want []string, tol tolerance) (place, bool) {
-	if tol == uniformIndent {
-		return matchIndent(lines, want)
+// run gives all places that one tolerance finds, in order.
+func (s search) run(t tolerance) []found {
+	k := len(s.want)
+	if k == 0 || k > len(s.lines)+1 || t.trail && blank(s.want) {
+		return nil
 	}
-	for i, l := range lines {
-		if fold(l.text, tol) != want[i] {
-			return place{}, false
-		}
+	want := make([]folded, k)
+	for i, w := range s.want {
+		want[i] = t.fold(w)
 	}
-	return place{}, true
-}
-
-// matchIndent wants every line that is not blank to differ by the same added, or the same missing,
-// indentation.
-func matchIndent(lines []textLine, want []string) (place, bool) {
-	var p place
-	set := false
-	for i, l := range lines {
-		have := fold(l.text, uniformIndent)
-		if strings.TrimSpace(have) == "" && strings.TrimSpace(want[i]) == "" {
-			continue
-		}
-		indent, cut := strings.CutSuffix(have, want[i])
-		if !cut {
-			if indent, cut = strings.CutSuffix(want[i], have); !cut {
-				return p, false
-			}
-			cut = true
-		} else {
-			cut = false
-		}
-		if strings.Trim(indent, " \t") != "" {
-			return p, false
-		}
-		if !set {
-			p.indent, p.cut, set = indent, cut, true
-			continue
-		}
-		if p.indent != indent || p.cut != cut {
-			return p, false
+	// The longest wanted line is compared first: it rules most places out.
+	key := 0
+	for i := range want {
+		if len(want[i].text) > len(want[key].text) && (s.whole || i > 0 && i < k-1) {
+			key = i
 		}
 	}
-	return p, set && p.indent != ""
-}
-
-// nearestShown bounds what a refusal shows of the file.
-const nearestShown = 3
-
-// nearest shows the places of the file that come closest to lines that were not found, with line
-// numbers and visible white space, so that the next attempt can copy them.
-func nearest(lines []textLine, old []string) string {
-	if len(lines) == 0 {
-		return "the file is empty"
-	}
-	type candidate struct{ at, score int }
-	grams := make([]map[string]bool, len(old))
-	for i, l := range old {
-		grams[i] = bigrams(l)
-	}
-	var list []candidate
-	step := 1 + len(lines)*len(old)/2_000_000 // stay quick in huge files
-	for at := 0; at < len(lines); at += step {
-		score := 0
-		for i := range old {
-			if at+i < len(lines) {
-				score += likeness(grams[i], lines[at+i].text)
-			}
+	var out []found
+	fold := make([]folded, len(s.lines))
+	done := make([]bool, len(s.lines))
+	at := func(i int) folded {
+		if i >= len(s.lines) {
+			return folded{} // the empty line after a final line break
 		}
-		if score > 0 {
-			list = append(list, candidate{at, score})
+		if !done[i] {
+			fold[i], done[i] = t.fold(s.lines[i].text), true
 		}
+		return fold[i]
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return b.score - a.score })
-	var out strings.Builder
-	var shown []int
-	for _, c := range list {
-		if len(shown) == nearestShown || c.score*2 < list[0].score {
+	for first := 0; first+k <= len(s.lines)+1; first++ {
+		if first+k > len(s.lines) && (s.whole || s.want[k-1] != "") {
 			break
 		}
-		if slices.ContainsFunc(shown, func(at int) bool { return max(at-c.at, c.at-at) < len(old) }) {
+		if (s.whole || key > 0 && key < k-1) && !sameBody(t, at(first+key).text, want[key].text) {
 			continue
 		}
-		shown = append(shown, c.at)
-		for i := c.at; i < min(c.at+max(len(old), 1), len(lines), c.at+12); i++ {
-			fmt.Fprintf(&out, "%d: %s\n", i+1, showSpace(clip(lines[i].text)))
+		if f, ok := s.try(t, first, at, want); ok {
+			out = append(out, f)
+			if f.twice {
+				out = append(out, f)
+			}
 		}
 	}
-	return strings.TrimRight(out.String(), "\n")
+	return out
 }
 
-// bigrams are the pairs of neighbouring letters of a line without its white space.
-func bigrams(line string) map[string]bool {
-	r := []rune(strings.Join(strings.Fields(line), " "))
-	if len(r) > 200 {
-		r = r[:200]
+func blank(lines []string) bool {
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return false
+		}
 	}
-	set := make(map[string]bool, len(r))
-	for i := 0; i+1 < len(r); i++ {
-		set[string(r[i:i+2])] = true
-	}
-	return set
+	return true
 }
 
-// likeness is how much of a line's bigrams another line has, 0 to 100; below 30 it counts as none.
-func likeness(grams map[string]bool, line string) int {
-	if len(grams) == 0 {
+func sameBody(t tolerance, have, want string) bool {
+	if !t.indent {
+		return have == want
+	}
+	return strings.TrimLeft(have, " \t") == strings.TrimLeft(want, " \t")
+}
+
+// try compares the lines from first on.
+func (s search) try(t tolerance, first int, at func(int) folded, want []folded) (found, bool) {
+	f := found{first: first}
+	last := len(want) - 1
+	var wantIndent, haveIndent []string
+	for i := range want {
+		have, w := at(first+i), want[i]
+		start, end, ok := 0, len(have.text), false
+		switch {
+		case s.whole || t.indent && !(i == last && s.want[i] == ""):
+			ok = sameBody(t, have.text, w.text)
+		case i == last && i == 0:
+			start, end, ok = within(t, have.text, w.text, s.want[i])
+			f.twice = ok && start+1 <= len(have.text) && w.text != "" && strings.Contains(have.text[start+1:], w.text)
+		case i == 0:
+			start, ok = len(have.text)-len(w.text), strings.HasSuffix(have.text, w.text)
+		case i == last:
+			end, ok = len(w.text), strings.HasPrefix(have.text, w.text) && (w.text == have.text || !trimmed(t, s.want[i]))
+		default:
+			ok = have.text == w.text
+		}
+		if !ok {
+			return found{}, false
+		}
+		if i == 0 {
+			f.from = have.at(start)
+		}
+		if i == last {
+			f.to = s.endOf(t, first+i, have, end, s.want[i])
+		}
+		if t.indent && strings.TrimSpace(w.text) != "" {
+			wi, _ := cutIndent(w.text)
+			hi, _ := cutIndent(have.text)
+			wantIndent, haveIndent = append(wantIndent, wi), append(haveIndent, hi)
+		}
+	}
+	if t.indent {
+		rule, ok := uniform(wantIndent, haveIndent)
+		if !ok {
+			return found{}, false
+		}
+		f.indent = rule
+	}
+	return f, true
+}
+
+// trimmed says that a wanted line has trailing spaces that the tolerance leaves out: then it must
+// end where the file's line does.
+func trimmed(t tolerance, want string) bool {
+	return t.trail && strings.TrimRight(want, " \t") != want
+}
+
+// within looks for one wanted line inside one line of the file.
+func within(t tolerance, have, want, raw string) (start, end int, ok bool) {
+	if trimmed(t, raw) {
+		return len(have) - len(want), len(have), want != "" && strings.HasSuffix(have, want)
+	}
+	start = strings.Index(have, want)
+	return start, start + len(want), want != "" && start >= 0
+}
+
+// endOf is the byte where the match ends: wanted trailing spaces take the file's with them.
+func (s search) endOf(t tolerance, i int, have folded, end int, want string) int {
+	if i >= len(s.lines) {
 		return 0
 	}
-	other := bigrams(line)
-	both := 0
-	for g := range grams {
-		if other[g] {
-			both++
-		}
+	if trimmed(t, want) || s.whole {
+		return len(s.lines[i].text)
 	}
-	if n := 200 * both / (len(grams) + len(other)); n >= 30 {
-		return n
-	}
-	return 0
+	return have.at(end)
 }

@@ -1,257 +1,261 @@
 package edits
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"acp-agent/internal/workspace"
 )
 
-// applyReplacements applies a list of replacements in order, each seeing the text of the ones before.
-// New text is literal: nothing in it is a template (case G-E06).
-func applyReplacements(path workspace.Path, text string, list []Replacement) (string, []string, *Refusal) {
+// Replace proposes replacements in one existing file, applied in order, each seeing the ones before.
+func Replace(ctx context.Context, files *workspace.Files, p workspace.Path, list []Replacement) (*Proposal, error) {
+	pl := newPlan(files)
 	if len(list) == 0 {
-		return "", nil, &Refusal{Code: CodeInvalidArguments, Path: path, Message: "there is nothing to replace: give old_string and new_string"}
+		return nil, &Refusal{Code: CodeInvalidArguments, Path: p, Message: "There is no replacement in this edit: give old_string and new_string."}
 	}
-	var notes []string
-	for i, rep := range list {
-		next, note, r := replaceOne(text, rep)
-		if r != nil {
-			r.Path = path
-			where := string(path)
-			if len(list) > 1 {
-				r.Hunk = i + 1
-				where = fmt.Sprintf("%s: edit %d of %d (none was applied)", path, i+1, len(list))
-			}
-			r.Message = where + ": " + r.Message
-			return "", nil, r
-		}
-		if note != "" {
-			notes = append(notes, note)
-		}
-		text = next
+	s, err := pl.text(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	return text, notes, nil
+	done := 0
+	for i, r := range list {
+		e := replacer{pl: pl, path: p, slot: s, r: r, number: i + 1, of: len(list)}
+		applied, err := e.run()
+		if err != nil {
+			return nil, err
+		}
+		if !applied {
+			done++
+		}
+	}
+	if done == len(list) {
+		return nil, &Refusal{Code: CodeAlreadyApplied, Path: p, Message: fmt.Sprintf(
+			"Nothing to do for %s: old_string is not in it, and new_string is there already.", pl.name(p))}
+	}
+	return pl.single(KindReplace, p, "after all replacements its text is what it was")
 }
 
-// replaceOne replaces one old text. Exact matching comes first; a tolerance counts only where exact
-// finds nothing and one place alone fits.
-func replaceOne(text string, rep Replacement) (string, string, *Refusal) {
+// replacer makes one replacement.
+type replacer struct {
+	pl         *plan
+	path       workspace.Path
+	slot       *slot
+	r          Replacement
+	number, of int
+}
+
+// region is a piece of the text and what comes in its place.
+type region struct {
+	start, end int
+	new        string
+}
+
+// run changes the slot's text. It says false when the replacement was made before.
+func (e *replacer) run() (bool, error) {
+	if err := e.check(); err != nil {
+		return false, err
+	}
+	text := e.slot.now.text
+	at, inside := e.exact(text)
+	if len(at) > 1 && !e.r.ReplaceAll {
+		return false, e.ambiguous(text, at, "")
+	}
+	var regions []region
+	for _, i := range at {
+		if n := len(regions); n > 0 && i < regions[n-1].end {
+			continue // overlapping: left to right, as every editor does
+		}
+		end := i + len(e.r.Old)
+		regions = append(regions, region{i, end, withBreaks(e.r.New, breakNear(text, i, end))})
+	}
+	if len(regions) == 0 {
+		if inside {
+			return false, opaque(e.pl.name(e.path), e.path)
+		}
+		var err error
+		if regions, err = e.tolerant(text); err != nil {
+			return false, err
+		}
+	}
+	if len(regions) == 0 {
+		if e.alreadyThere(text) {
+			if e.of > 1 {
+				e.note("was made already")
+			}
+			return false, nil
+		}
+		return false, e.noMatch(text)
+	}
+	e.slot.now.text = substitute(text, regions)
+	return true, nil
+}
+
+// check refuses what cannot be meant.
+func (e *replacer) check() error {
+	old, new := e.r.Old, e.r.New
 	switch {
-	case rep.Old == "":
-		return "", "", &Refusal{Code: CodeInvalidArguments, Message: "old_string is empty; give the text to replace, or use write_file for a whole file"}
-	case rep.Old == rep.New:
-		return "", "", &Refusal{Code: CodeInvalidArguments, Message: "old_string and new_string are the same; nothing would change"}
+	case old == "":
+		return e.refuse(CodeInvalidArguments, "old_string is empty, which would match everywhere. Give the text to replace; to write a whole file use write_file.")
+	case old == new:
+		return e.refuse(CodeInvalidArguments, "old_string and new_string are equal, so nothing would change.")
+	case !utf8.ValidString(old) || !utf8.ValidString(new):
+		return e.refuse(CodeInvalidArguments, "old_string or new_string is not valid Unicode. Send it again as UTF-8 text.")
+	case e.slot.now.format.Encoding == workspace.Opaque && !(isASCII(old) && isASCII(new)):
+		return opaque(e.pl.name(e.path), e.path)
 	}
-	switch n := strings.Count(text, rep.Old); {
-	case n == 1, n > 1 && rep.ReplaceAll:
-		if strings.Contains(rep.Old, "\r") { // whoever writes \r knows about line breaks
-			return strings.ReplaceAll(text, rep.Old, rep.New), "", nil
-		}
-		return splice(text, places(text, rep.Old), len(rep.Old), rep.New), "", nil
-	case n > 1:
-		return "", "", ambiguous(text, places(text, rep.Old))
-	}
-	for _, tol := range []struct {
-		fold foldedBy
-		note string
-	}{
-		{foldEOL, "line endings"}, {foldTrailing, "trailing spaces"}, {foldPunctuation, "look-alike quotes, dashes and spaces"},
-	} {
-		f := folded(text, tol.fold)
-		old := folded(rep.Old, tol.fold).text
-		if old == "" {
-			continue
-		}
-		found := places(f.text, old)
-		switch {
-		case len(found) == 0:
-			continue
-		case len(found) > 1 && !(rep.ReplaceAll && tol.note == "line endings"):
-			for i := range found {
-				found[i] = f.at[found[i]]
-			}
-			return "", "", ambiguous(text, found)
-		}
-		var b strings.Builder
-		next, eol := 0, commonEOL(splitText(text))
-		for _, at := range found {
-			from, to := f.at[at], f.at[at+len(old)]
-			b.WriteString(text[next:from])
-			b.WriteString(takeEOL(eol, text[from:to], rep.New))
-			next = to
-		}
-		b.WriteString(text[next:])
-		note := fmt.Sprintf("matched at line %d after ignoring %s", lineAt(text, f.at[found[0]]), tol.note)
-		if tol.note == "line endings" {
-			note = "" // models only ever send \n: nothing to tell
-		}
-		return b.String(), note, nil
-	}
-	return replaceIndented(text, rep)
+	return nil
 }
 
-// replaceIndented is the last tolerance: whole lines whose indentation differs uniformly. When that
-// fails too it says what stands in the file.
-func replaceIndented(text string, rep Replacement) (string, string, *Refusal) {
-	lines := splitText(text)
-	trimmed := strings.TrimSuffix(rep.Old, "\n")
-	old := strings.Split(strings.ReplaceAll(trimmed, "\r\n", "\n"), "\n")
-	if found := matches(lines, old, uniformIndent, false); len(found) == 1 {
-		h := hunk{}
-		for _, l := range old {
-			h.lines = append(h.lines, hunkLine{'-', l})
-		}
-		for _, l := range strings.Split(strings.ReplaceAll(strings.TrimSuffix(rep.New, "\n"), "\r\n", "\n"), "\n") {
-			if rep.New != "" {
-				h.lines = append(h.lines, hunkLine{'+', l})
-			}
-		}
-		p := found[0]
-		out := append(append(append([]textLine{}, lines[:p.at]...), render(lines, h, p)...), lines[p.at+len(old):]...)
-		return joinText(finish(lines, out)), fmt.Sprintf("matched at line %d %s", p.at+1, uniformIndent), nil
-	}
-	const telling = 12 // characters: below that a text may stand anywhere by chance
-	if strings.Count(text, rep.New) == 1 && utf8.RuneCountInString(strings.TrimSpace(rep.New)) >= telling {
-		at := lineAt(text, strings.Index(text, rep.New))
-		return "", "", &Refusal{Code: CodeAlreadyApplied, Message: fmt.Sprintf("the new text stands at line %d already and the old text is gone; nothing was changed", at), Lines: []int{at}}
-	}
-	return "", "", &Refusal{
-		Code:    CodeNoMatch,
-		Message: "old_string is not in the file; read the file again and copy the text exactly, white space included",
-		Nearest: nearest(lines, old),
-	}
-}
-
-func ambiguous(text string, at []int) *Refusal {
-	r := &Refusal{Code: CodeAmbiguous}
-	for _, i := range at {
-		r.Lines = append(r.Lines, lineAt(text, i))
-	}
-	shown := fmt.Sprint(r.Lines)
-	if len(r.Lines) > 20 {
-		shown = fmt.Sprint(r.Lines[:20]) + "…"
-	}
-	r.Message = fmt.Sprintf("old_string is found at %d places (lines %s); add lines around it so that it is unique, or set replace_all", len(at), shown)
-	return r
-}
-
-// places lists the offsets where part stands in text, without overlaps.
-func places(text, part string) []int {
-	var list []int
+// exact gives all places of the old text, also overlapping ones. inside says that there were only
+// places that may cut a character of a multi-byte encoding, whose second byte can look like ASCII.
+func (e *replacer) exact(text string) (at []int, inside bool) {
+	opaque := e.slot.now.format.Encoding == workspace.Opaque
 	for from := 0; ; {
-		i := strings.Index(text[from:], part)
+		i := strings.Index(text[from:], e.r.Old)
 		if i < 0 {
-			return list
+			return at, inside && len(at) == 0
 		}
-		list = append(list, from+i)
-		from += i + len(part)
+		i += from
+		from = i + 1
+		switch {
+		case i > 0 && text[i-1] == '\r' && text[i] == '\n':
+			// half of a line break: found again with line breaks as wholes
+		case opaque && i > 0 && text[i-1] >= 0x80 && text[i] >= '0':
+			inside = true
+		default:
+			at = append(at, i)
+		}
 	}
 }
 
-// lineAt is the 1-based line of an offset.
-func lineAt(text string, offset int) int {
-	before := text[:offset]
-	if !strings.Contains(text, "\n") {
-		return 1 + strings.Count(before, "\r")
+// tolerant looks line by line, with one tolerance after the other; only a unique place counts, or
+// any number with replace_all when nothing but line breaks differ.
+func (e *replacer) tolerant(text string) ([]region, error) {
+	lines := splitLines(text)
+	want := splitAny(e.r.Old)
+	for _, t := range tolerances {
+		places := search{lines: lines, want: want}.run(t)
+		if len(places) == 0 {
+			continue
+		}
+		starts := lineStarts(lines)
+		if len(places) > 1 && !(e.r.ReplaceAll && t == tolerance{}) {
+			var at []int
+			for _, f := range places {
+				at = append(at, starts[f.first]+f.from)
+			}
+			return nil, e.ambiguous(text, at, " when "+t.String()+" do not count")
+		}
+		var regions []region
+		for _, f := range places {
+			r, ok := rebuild(text, lines, starts, f, t, want, splitAny(e.r.New))
+			if !ok {
+				return nil, nil
+			}
+			if n := len(regions); n > 0 && r.start < regions[n-1].end {
+				continue
+			}
+			regions = append(regions, r)
+			e.note(fmt.Sprintf("matched at line %d after ignoring %s", f.first+1, t))
+		}
+		return regions, nil
 	}
-	return 1 + strings.Count(before, "\n")
+	return nil, nil
 }
 
-// splice replaces n bytes at each offset by now, with the line breaks of the place.
-func splice(text string, at []int, n int, now string) string {
-	eol := "\n"
-	if strings.Contains(now, "\n") {
-		eol = commonEOL(splitText(text))
+func lineStarts(lines []line) []int {
+	starts := make([]int, len(lines)+1)
+	for i, l := range lines {
+		starts[i+1] = starts[i] + len(l.text) + len(l.eol)
 	}
+	return starts
+}
+
+func substitute(text string, regions []region) string {
 	var b strings.Builder
-	next := 0
-	for _, i := range at {
-		b.WriteString(text[next:i])
-		b.WriteString(takeEOL(eol, text[i:i+n], now))
-		next = i + n
+	from := 0
+	for _, r := range regions {
+		b.WriteString(text[from:r.start])
+		b.WriteString(r.new)
+		from = r.end
 	}
-	b.WriteString(text[next:])
+	b.WriteString(text[from:])
 	return b.String()
 }
 
-// takeEOL gives the new text with the line breaks of the text that it replaces, else the file's.
-func takeEOL(eol, was, now string) string {
-	if !strings.ContainsAny(now, "\r\n") {
-		return now
+// alreadyThere says that the replacement was made before: the new text stands at one place, and is
+// long enough, or whole lines, so that this is no accident.
+func (e *replacer) alreadyThere(text string) bool {
+	want := splitAny(e.r.New)
+	if blank(want) {
+		return false
 	}
-	if strings.ContainsAny(was, "\r\n") {
-		eol = commonEOL(splitText(was))
+	lines := splitLines(text)
+	places := search{lines: lines, want: want}.run(tolerance{})
+	if len(places) != 1 {
+		return false
 	}
-	now = strings.ReplaceAll(now, "\r\n", "\n")
-	if eol == "\n" {
-		return now
+	if len(strings.TrimSpace(e.r.New)) >= 8 || len(want) > 1 {
+		return true
 	}
-	return strings.ReplaceAll(now, "\n", eol)
+	return strings.TrimSpace(lines[places[0].first].text) == strings.TrimSpace(e.r.New)
 }
 
-// foldedBy reduces the text at an offset to a rune to compare: how many bytes it takes, and whether
-// it is dropped.
-type foldedBy func(text string, i int) (r rune, size int, drop bool)
-
-// foldedText is a text in comparable form; at[i] is the original offset of its byte i.
-type foldedText struct {
-	text string
-	at   []int
+func (e *replacer) noMatch(text string) *Refusal {
+	lines := splitLines(text)
+	shown, at := nearest(lines, splitAny(e.r.Old))
+	msg := fmt.Sprintf("old_string%s was not found in %s.", e.ordinal(), e.pl.name(e.path))
+	if shown != "" {
+		msg += fmt.Sprintf(" The nearest text is at line %s (see nearest; · is a space, → a tab). Copy old_string from the file exactly.", numbers(at))
+	} else {
+		msg += " Nothing in the file looks like it. Read the file again and copy old_string from it exactly."
+	}
+	return &Refusal{Code: CodeNoMatch, Path: e.path, Message: msg, Nearest: shown}
 }
 
-func folded(text string, by foldedBy) foldedText {
-	var f foldedText
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, size, drop := by(text, i)
-		if !drop {
-			n := b.Len()
-			if r == utf8.RuneError && size == 1 {
-				b.WriteByte(text[i])
-			} else {
-				b.WriteRune(r)
-			}
-			for range b.Len() - n {
-				f.at = append(f.at, i)
-			}
+func (e *replacer) ambiguous(text string, at []int, how string) *Refusal {
+	var lines []int
+	for _, i := range at {
+		lines = append(lines, lineNumber(text, i))
+	}
+	return &Refusal{Code: CodeAmbiguous, Path: e.path, Lines: slices.Compact(lines), Message: fmt.Sprintf(
+		"old_string%s is in %s %d times%s (line %s). Add lines around it until it is unique, or set replace_all.",
+		e.ordinal(), e.pl.name(e.path), len(at), how, numbers(slices.Compact(lines)))}
+}
+
+func (e *replacer) refuse(code Code, msg string) *Refusal {
+	if e.of > 1 {
+		msg = fmt.Sprintf("Replacement %d of %d: %s", e.number, e.of, msg)
+	}
+	return &Refusal{Code: code, Path: e.path, Message: msg}
+}
+
+func (e *replacer) ordinal() string {
+	if e.of == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" of replacement %d of %d", e.number, e.of)
+}
+
+func (e *replacer) note(s string) {
+	if e.of > 1 {
+		s = fmt.Sprintf("replacement %d: %s", e.number, s)
+	}
+	e.pl.notes = append(e.pl.notes, s)
+}
+
+// numbers lists line numbers, the first ten.
+func numbers(list []int) string {
+	var out []string
+	for i, n := range list {
+		if i == 10 {
+			out = append(out, "…")
+			break
 		}
-		i += size
+		out = append(out, fmt.Sprint(n))
 	}
-	f.text = b.String()
-	f.at = append(f.at, len(text))
-	return f
-}
-
-// foldEOL takes \r\n and a lone \r as \n.
-func foldEOL(text string, i int) (rune, int, bool) {
-	if text[i] == '\r' {
-		if i+1 < len(text) && text[i+1] == '\n' {
-			return '\n', 2, false
-		}
-		return '\n', 1, false
-	}
-	r, size := utf8.DecodeRuneInString(text[i:])
-	return r, size, false
-}
-
-// foldTrailing also drops spaces and tabs before a line break and at the end.
-func foldTrailing(text string, i int) (rune, int, bool) {
-	if c := text[i]; c == ' ' || c == '\t' {
-		const longest = 4096 // of a run of spaces that is looked at: hostile runs must not cost the square
-		window := text[i:min(i+longest, len(text))]
-		rest := strings.TrimLeft(window, " \t")
-		run := len(window) - len(rest)
-		if i+run == len(text) || rest != "" && (rest[0] == '\n' || rest[0] == '\r') {
-			return 0, run, true
-		}
-	}
-	return foldEOL(text, i)
-}
-
-// foldPunctuation also takes look-alike punctuation as ASCII.
-func foldPunctuation(text string, i int) (rune, int, bool) {
-	r, size, drop := foldTrailing(text, i)
-	return straight(r), size, drop
+	return strings.Join(out, ", ")
 }

@@ -3,317 +3,362 @@ package edits
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// This file is the one parser of V4A patches (the format of the apply_patch tool):
-//
-//	*** Begin Patch
-//	*** Update File: path        or Add File, Delete File
-//	*** Move to: other/path      only below Update
-//	@@ anchor                    any number; each narrows the search
-//	 context / -old / +new
-//	*** End of File              the hunk ends where the file does
-//	*** End Patch
-//
-// A marker counts only at the very start of a line: content always begins with a space, + or -, so
-// markers inside content are content (case G-E13).
-
-// opKind is what a section of a patch does to its file.
-type opKind int
-
-const (
-	opAdd opKind = iota
-	opDelete
-	opUpdate
-)
-
-// operation is one section of a patch.
-type operation struct {
-	kind    opKind
-	path    string // as written
-	moveTo  string // Update only; "" for no move
-	content string // Add: the whole file
-	hunks   []hunk // Update
-	line    int    // of the patch, for messages
+// patchOp is one operation of a V4A patch as written; paths are not resolved yet.
+type patchOp struct {
+	op    Op
+	path  string
+	to    string   // Move to, with or without hunks
+	lines []string // Create: the content
+	open  bool     // Create: no line break after the last line
+	hunks []hunk
+	at    int // line of the patch, 1-based
 }
 
-// hunk is one changed place. Its anchors are lines that come before it, outermost first.
+// hunk is one changed place of a file.
 type hunk struct {
+	number  int // 1-based within its operation
 	anchors []string
 	lines   []hunkLine
-	eof     bool
-	line    int
+	eof     bool // "*** End of File" follows
+	hint    int  // old line number of a "@@ -12,3 +12,4 @@" header, 0 for none
+	at      int  // line of the patch
 }
 
-// hunkLine is a line of a hunk without its line break; op is ' ', '-' or '+'.
+// hunkLine is a context (' '), removed ('-') or added ('+') line.
 type hunkLine struct {
-	op   byte
+	sign byte
 	text string
 }
 
-const (
-	beginMark = "*** Begin Patch"
-	endMark   = "*** End Patch"
-	eofMark   = "*** End of File"
-	addMark   = "*** Add File:"
-	delMark   = "*** Delete File:"
-	updMark   = "*** Update File:"
-	moveMark  = "*** Move to:"
+// old are the lines that the file must have, new those that it would have.
+func (h hunk) old() []string { return h.side('-') }
+func (h hunk) new() []string { return h.side('+') }
+
+func (h hunk) side(sign byte) []string {
+	var out []string
+	for _, l := range h.lines {
+		if l.sign == ' ' || l.sign == sign {
+			out = append(out, l.text)
+		}
+	}
+	return out
+}
+
+func (h hunk) changes() bool {
+	for _, l := range h.lines {
+		if l.sign != ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyAdds says that the hunk adds lines, not only blank ones, and removes none: it can be applied
+// again and again.
+func (h hunk) onlyAdds() bool {
+	var added []string
+	for _, l := range h.lines {
+		switch l.sign {
+		case '-':
+			return false
+		case '+':
+			added = append(added, l.text)
+		}
+	}
+	return !blank(added)
+}
+
+// Marker lines stand at the very start of a line. Content lines always begin with a sign, so a
+// marker inside content is content (case G-E13).
+var (
+	markerBegin  = regexp.MustCompile(`^\*\*\* ?Begin Patch\s*$`)
+	markerEnd    = regexp.MustCompile(`^\*\*\* ?End Patch\s*$`)
+	markerEOF    = regexp.MustCompile(`^\*\*\* ?End of File\s*$`)
+	markerFile   = regexp.MustCompile(`^\*\*\* ?(Add|Update|Delete) File:\s*(.*?)\s*$`)
+	markerMoveTo = regexp.MustCompile(`^\*\*\* ?Move to:\s*(.*?)\s*$`)
+	markerMove   = regexp.MustCompile(`^\*\*\* ?Move File:\s*(.*?)\s+->\s+(.*?)\s*$`)
+	hunkNumbers  = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
+	// What may stand around a patch: a here-document's or a code block's own lines.
+	wrapper = regexp.MustCompile("^(```.*|~~~.*|['\"`)};]*|[A-Za-z_]{1,20}['\"`);]*)$")
 )
 
-// unifiedRange is a hunk header of a unified diff; its numbers are not to be trusted and not needed.
-var unifiedRange = regexp.MustCompile(`^@@ -\d+(,\d+)? \+\d+(,\d+)? @@`)
-
-// heredoc is the shell wrapping that models put around a patch.
-var heredoc = regexp.MustCompile(`^(?:apply_patch\s+|cat\s+)?<<-?\s*['"]?(\w+)['"]?\s*$`)
-
-// patchParser walks the lines of a patch.
-type patchParser struct {
+// parser reads one patch. It is the only reader of patches: what the user is shown, what the policy
+// judges and what is applied all come from its result.
+type parser struct {
 	lines []string
-	next  int
+	pos   int
+	ops   []patchOp
+	err   *Refusal
 }
 
-// parsePatch reads a patch. A Refusal has the code invalid_patch and the patch's line.
-func parsePatch(text string) ([]operation, *Refusal) {
-	p := &patchParser{lines: unwrap(text)}
-	if len(p.lines) == 0 {
-		return nil, p.refuse(0, "the patch is empty: begin it with %q", beginMark)
+// parsePatch reads a V4A patch.
+func parsePatch(patch string) ([]patchOp, *Refusal) {
+	if !utf8.ValidString(patch) {
+		return nil, &Refusal{Code: CodeInvalidPatch, Message: "The patch is not valid Unicode. Send it again as UTF-8 text."}
 	}
-	if r := p.begin(); r != nil {
-		return nil, r
+	p := &parser{lines: patchLines(patch)}
+	if !p.begin() {
+		return nil, p.err
 	}
-	var ops []operation
-	for {
-		if p.next >= len(p.lines) {
-			return nil, p.refuse(p.next, "there is no %q: the patch may have been cut off; send it whole", endMark)
-		}
-		line := strings.TrimRight(p.lines[p.next], " \t")
-		switch {
-		case line == endMark:
-			p.next++
-			p.skipBlank()
-			if p.next < len(p.lines) {
-				return nil, p.refuse(p.next+1, "there is text after %q; content lines begin with +, - or a space", endMark)
-			}
-			if len(ops) == 0 {
-				return nil, p.refuse(0, "the patch has no file section: add %q, %q or %q", updMark, addMark, delMark)
-			}
-			return ops, nil
-		case line == "":
-			p.next++
-		default:
-			op, r := p.section(line)
-			if r != nil {
-				return nil, r
-			}
-			ops = append(ops, op)
-		}
+	for p.err == nil && p.step() {
 	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	if len(p.ops) == 0 {
+		return nil, p.fail(0, "it has no operation; give at least one of *** Add File:, *** Update File:, *** Delete File:")
+	}
+	return p.ops, nil
 }
 
-func (p *patchParser) refuse(line int, format string, args ...any) *Refusal {
-	message := fmt.Sprintf(format, args...)
-	if line > 0 {
-		message = fmt.Sprintf("line %d of the patch: %s", line, message)
+// patchLines cuts the patch. When its own markers end in \r the whole patch came with CRLF and the
+// \r are none of the content's.
+func patchLines(patch string) []string {
+	lines := strings.Split(strings.TrimPrefix(patch, "\uFEFF"), "\n")
+	crlf := false
+	for _, l := range lines {
+		crlf = crlf || strings.HasPrefix(l, "***") && strings.HasSuffix(l, "\r")
 	}
-	return &Refusal{Code: CodeInvalidPatch, Message: message}
-}
-
-// begin wants the first marker, and says what a unified diff should have been.
-func (p *patchParser) begin() *Refusal {
-	first := strings.TrimRight(p.lines[0], " \t")
-	if first == beginMark {
-		p.next = 1
-		return nil
-	}
-	if strings.HasPrefix(first, "diff --git ") || strings.HasPrefix(first, "--- ") || unifiedRange.MatchString(first) {
-		return p.refuse(1, "this is a unified diff; send a V4A patch: %q, %q and hunks that begin with @@, then %q", beginMark, updMark+" PATH", endMark)
-	}
-	return p.refuse(1, "a patch begins with %q, not with %q", beginMark, clip(first))
-}
-
-// section reads one file section, whose first line is given.
-func (p *patchParser) section(line string) (operation, *Refusal) {
-	op := operation{line: p.next + 1}
-	var r *Refusal
-	name := func(mark string) string { return strings.TrimSpace(line[len(mark):]) }
-	switch {
-	case strings.HasPrefix(line, addMark):
-		op.kind, op.path = opAdd, name(addMark)
-		p.next++
-		op.content, r = p.added()
-	case strings.HasPrefix(line, delMark):
-		op.kind, op.path = opDelete, name(delMark)
-		p.next++
-	case strings.HasPrefix(line, updMark):
-		op.kind, op.path = opUpdate, name(updMark)
-		p.next++
-		r = p.update(&op)
-	default:
-		return op, p.refuse(op.line, "expected a file section (%q, %q, %q) or %q, found %q", updMark, addMark, delMark, endMark, clip(line))
-	}
-	if r == nil && op.path == "" {
-		r = p.refuse(op.line, "the path is missing")
-	}
-	return op, r
-}
-
-// added reads the lines of a new file, each behind a +. An empty line in between is an empty line.
-func (p *patchParser) added() (string, *Refusal) {
-	var b strings.Builder
-	blanks := 0
-	for ; p.next < len(p.lines) && !isMarker(p.lines[p.next]); p.next++ {
-		line := p.lines[p.next]
-		switch {
-		case strings.HasPrefix(line, "+"):
-			b.WriteString(strings.Repeat("\n", blanks))
-			blanks = 0
-			b.WriteString(line[1:] + "\n")
-		case strings.TrimSpace(line) == "":
-			blanks++
-		default:
-			return "", p.refuse(p.next+1, "every line of an added file begins with +, found %q", clip(line))
-		}
-	}
-	return b.String(), nil
-}
-
-// update reads the optional move and the hunks of one file.
-func (p *patchParser) update(op *operation) *Refusal {
-	if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], moveMark) {
-		op.moveTo = strings.TrimSpace(p.lines[p.next][len(moveMark):])
-		if op.moveTo == "" {
-			return p.refuse(p.next+1, "the path to move to is missing")
-		}
-		p.next++
-	}
-	if p.blankUntilMarker() {
-		p.skipBlank()
-	}
-	for p.next < len(p.lines) && !isMarker(p.lines[p.next]) {
-		h, r := p.hunk()
-		if r != nil {
-			return r
-		}
-		op.hunks = append(op.hunks, h)
-	}
-	if len(op.hunks) == 0 && op.moveTo == "" {
-		return p.refuse(op.line, "the update of %s has no hunk: nothing would change", op.path)
-	}
-	return nil
-}
-
-// hunk reads anchors and lines up to the next @@ or marker.
-func (p *patchParser) hunk() (hunk, *Refusal) {
-	h := hunk{line: p.next + 1}
-	for p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "@@") {
-		if anchor := anchorOf(p.lines[p.next]); anchor != "" {
-			h.anchors = append(h.anchors, anchor)
-		}
-		p.next++
-	}
-	for p.next < len(p.lines) {
-		line := p.lines[p.next]
-		if strings.HasPrefix(line, "@@") || isMarker(line) {
-			break
-		}
-		switch {
-		case strings.TrimRight(line, " \t") == eofMark:
-			h.eof = true
-			p.next++
-			return h.checked(p)
-		case line == "" && p.blankUntilMarker():
-			p.skipBlank()
-			return h.checked(p)
-		case line == "":
-			h.lines = append(h.lines, hunkLine{' ', ""}) // models leave out the space of an empty context line
-		case line[0] == ' ' || line[0] == '+' || line[0] == '-':
-			h.lines = append(h.lines, hunkLine{line[0], line[1:]})
-		case strings.HasPrefix(line, `\ No newline`):
-			// a unified diff's remark; the file's own final newline is kept anyway
-		default:
-			return h, p.refuse(p.next+1, "a line of a hunk begins with a space, + or -, found %q", clip(line))
-		}
-		p.next++
-	}
-	return h.checked(p)
-}
-
-func (h hunk) checked(p *patchParser) (hunk, *Refusal) {
-	if len(h.lines) == 0 {
-		return h, p.refuse(h.line, "the hunk has no lines")
-	}
-	return h, nil
-}
-
-// anchorOf is the text of an @@ line; the numbers of a unified diff's header are no anchor.
-func anchorOf(line string) string {
-	if unifiedRange.MatchString(line) {
-		return ""
-	}
-	anchor := strings.TrimSpace(strings.TrimPrefix(line, "@@"))
-	return strings.TrimSpace(strings.TrimSuffix(anchor, "@@"))
-}
-
-// isMarker says whether a line begins a section or ends the patch.
-func isMarker(line string) bool {
-	return strings.TrimRight(line, " \t") == endMark || strings.HasPrefix(line, addMark) ||
-		strings.HasPrefix(line, delMark) || strings.HasPrefix(line, updMark)
-}
-
-// blankUntilMarker says whether nothing but blank lines comes before the next hunk or section: they
-// only separate. As context lines they would add nothing.
-func (p *patchParser) blankUntilMarker() bool {
-	for _, line := range p.lines[p.next:] {
-		if strings.TrimSpace(line) != "" {
-			return isMarker(line) || strings.HasPrefix(line, "@@")
-		}
-	}
-	return true
-}
-
-func (p *patchParser) skipBlank() {
-	for p.next < len(p.lines) && strings.TrimSpace(p.lines[p.next]) == "" {
-		p.next++
-	}
-}
-
-// unwrap gives the patch's lines without what models wrap around it: blank lines, a code fence, a
-// here-document, and CRLF line breaks when every line has them.
-func unwrap(text string) []string {
-	text = strings.TrimPrefix(text, "\ufeff")
-	if n := strings.Count(text, "\n"); n > 0 && strings.Count(text, "\r\n") == n {
-		text = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\r")
-	}
-	lines := strings.Split(text, "\n")
-	trim := func() {
-		for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
-			lines = lines[1:]
-		}
-		for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-			lines = lines[:len(lines)-1]
-		}
-	}
-	trim()
-	for range 2 { // a fence around a here-document
-		if len(lines) < 2 {
-			return lines
-		}
-		first, last := strings.TrimSpace(lines[0]), strings.TrimSpace(lines[len(lines)-1])
-		if m := heredoc.FindStringSubmatch(first); strings.HasPrefix(first, "```") && last == "```" || m != nil && last == m[1] {
-			lines = lines[1 : len(lines)-1]
-			trim()
+	if crlf {
+		for i, l := range lines {
+			lines[i] = strings.TrimSuffix(l, "\r")
 		}
 	}
 	return lines
 }
 
-// clip shortens a line for a message.
-func clip(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+func (p *parser) fail(at int, format string, args ...any) *Refusal {
+	where := ""
+	if at > 0 {
+		where = fmt.Sprintf(" (line %d)", at)
 	}
-	return s
+	p.err = &Refusal{Code: CodeInvalidPatch, Message: fmt.Sprintf("The patch cannot be read%s: %s. Nothing was changed; send the whole patch again.",
+		where, fmt.Sprintf(format, args...))}
+	return p.err
+}
+
+// begin finds the first marker. Only a wrapper's lines may stand before it.
+func (p *parser) begin() bool {
+	for i, l := range p.lines {
+		switch {
+		case markerBegin.MatchString(strings.TrimLeft(l, " \t")):
+			p.pos = i + 1
+			return true
+		case markerFile.MatchString(l), markerMove.MatchString(l):
+			p.pos = i // the Begin line was left out
+			return true
+		case strings.HasPrefix(l, "--- ") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "+++ "), strings.HasPrefix(l, "diff --git "):
+			p.fail(i+1, "this is a unified diff. Write it as V4A: *** Begin Patch, *** Update File: path, @@, lines with ' ', '-' or '+', *** End Patch")
+			return false
+		}
+	}
+	p.fail(0, "there is no *** Begin Patch line")
+	return false
+}
+
+// step reads one operation, or the end; false at the end.
+func (p *parser) step() bool {
+	if p.pos >= len(p.lines) {
+		p.fail(0, "it has no *** End Patch line, so it may have been cut off")
+		return false
+	}
+	at, l := p.pos+1, p.lines[p.pos]
+	p.pos++
+	if markerEnd.MatchString(l) {
+		return p.after()
+	}
+	if m := markerMove.FindStringSubmatch(l); m != nil {
+		p.ops = append(p.ops, patchOp{op: Update, path: m[1], to: m[2], at: at})
+		return true
+	}
+	m := markerFile.FindStringSubmatch(l)
+	switch {
+	case strings.TrimSpace(l) == "", markerEOF.MatchString(l):
+		return true
+	case m == nil:
+		p.fail(at, "%s stands outside of any file; expected *** Add File:, *** Update File:, *** Delete File: or *** End Patch", quote(l))
+	case m[2] == "":
+		p.fail(at, "*** %s File: names no file", m[1])
+	case m[1] == "Add":
+		p.add(m[2], at)
+	case m[1] == "Delete":
+		p.delete(m[2], at)
+	default:
+		p.update(m[2], at)
+	}
+	return p.err == nil
+}
+
+// after allows a second patch and a wrapper's lines behind the end.
+func (p *parser) after() bool {
+	for ; p.pos < len(p.lines); p.pos++ {
+		l := p.lines[p.pos]
+		if markerBegin.MatchString(l) {
+			p.pos++
+			return true
+		}
+		if !wrapper.MatchString(strings.TrimSpace(l)) {
+			p.fail(p.pos+1, "%s stands behind *** End Patch", quote(l))
+			return false
+		}
+	}
+	return false
+}
+
+// marker says that a line ends the lines of an operation.
+func marker(l string) bool { return strings.HasPrefix(l, "***") }
+
+func (p *parser) add(path string, at int) {
+	op := patchOp{op: Create, path: path, at: at}
+	blanks := 0
+	for ; p.pos < len(p.lines) && !marker(p.lines[p.pos]); p.pos++ {
+		l := p.lines[p.pos]
+		switch {
+		case strings.TrimSpace(l) == "":
+			blanks++ // a forgotten sign, or the space before the next marker
+		case strings.HasPrefix(l, "+"):
+			for ; blanks > 0; blanks-- {
+				op.lines = append(op.lines, "")
+			}
+			op.lines = append(op.lines, l[1:])
+		case strings.HasPrefix(l, `\ No newline`):
+			op.open = true
+		case strings.HasPrefix(l, "@@") && len(op.lines) == 0:
+		default:
+			p.fail(p.pos+1, "%s in a new file must begin with '+'", quote(l))
+			return
+		}
+	}
+	p.ops = append(p.ops, op)
+}
+
+func (p *parser) delete(path string, at int) {
+	for ; p.pos < len(p.lines) && !marker(p.lines[p.pos]); p.pos++ {
+		if l := p.lines[p.pos]; strings.TrimSpace(l) != "" && !strings.HasPrefix(l, "-") {
+			p.fail(p.pos+1, "%s: *** Delete File: takes no lines", quote(l))
+			return
+		}
+	}
+	p.ops = append(p.ops, patchOp{op: Delete, path: path, at: at})
+}
+
+func (p *parser) update(path string, at int) {
+	op := patchOp{op: Update, path: path, at: at}
+	for p.pos < len(p.lines) && strings.TrimSpace(p.lines[p.pos]) == "" {
+		p.pos++
+	}
+	if p.pos < len(p.lines) {
+		if m := markerMoveTo.FindStringSubmatch(p.lines[p.pos]); m != nil {
+			if m[1] == "" {
+				p.fail(p.pos+1, "*** Move to: names no file")
+				return
+			}
+			op.to = m[1]
+			p.pos++
+		}
+	}
+	if p.pos+1 < len(p.lines) && strings.HasPrefix(p.lines[p.pos], "--- ") && strings.HasPrefix(p.lines[p.pos+1], "+++ ") {
+		p.pos += 2 // a unified diff's own header lines inside the operation
+	}
+	op.hunks = p.hunks()
+	if p.err == nil && len(op.hunks) == 0 && op.to == "" {
+		p.fail(at, "*** Update File: %s has no lines", path)
+	}
+	p.ops = append(p.ops, op)
+}
+
+// hunks reads the hunks of an update up to the next marker.
+func (p *parser) hunks() []hunk {
+	var out []hunk
+	h := hunk{at: p.pos + 1}
+	close := func() {
+		h.lines = trimBlanks(h.lines)
+		if len(h.lines) > 0 || len(h.anchors) > 0 || h.hint > 0 {
+			h.number = len(out) + 1
+			out = append(out, h)
+		}
+		h = hunk{at: p.pos + 1}
+	}
+	for ; p.pos < len(p.lines); p.pos++ {
+		l := p.lines[p.pos]
+		switch {
+		case markerEOF.MatchString(l):
+			h.eof = true
+			close()
+		case marker(l):
+			close()
+			return p.checked(out)
+		case strings.HasPrefix(l, "@@"):
+			if len(trimBlanks(h.lines)) > 0 {
+				close()
+			}
+			h.at = p.pos + 1
+			h.header(l)
+		case l == "" || l == "\r":
+			h.lines = append(h.lines, hunkLine{0, ""}) // a context line whose space was lost, or nothing
+		case l[0] == ' ' || l[0] == '-' || l[0] == '+':
+			h.lines = append(h.lines, hunkLine{l[0], strings.TrimSuffix(l[1:], "\r")})
+		case strings.HasPrefix(l, `\ No newline`):
+			// the file's own last line decides about its break
+		default:
+			p.fail(p.pos+1, "%s must begin with ' ', '-' or '+'", quote(l))
+			return nil
+		}
+	}
+	close()
+	return p.checked(out)
+}
+
+// checked refuses hunks that say where but not what.
+func (p *parser) checked(hunks []hunk) []hunk {
+	for _, h := range hunks {
+		if len(h.lines) == 0 {
+			p.fail(h.at, "the hunk at %q has no lines", strings.Join(h.anchors, " / "))
+			return nil
+		}
+	}
+	return hunks
+}
+
+// trimBlanks drops blank lines without a sign at both ends and makes those within context.
+func trimBlanks(lines []hunkLine) []hunkLine {
+	for len(lines) > 0 && lines[0].sign == 0 {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && lines[len(lines)-1].sign == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	for i := range lines {
+		if lines[i].sign == 0 {
+			lines[i].sign = ' '
+		}
+	}
+	return lines
+}
+
+// header reads "@@", "@@ anchor", "@@ anchor @@" and, of a unified diff, "@@ -1,3 +1,4 @@".
+func (h *hunk) header(l string) {
+	if m := hunkNumbers.FindStringSubmatch(l); m != nil {
+		h.hint, _ = strconv.Atoi(m[1])
+		return // what follows there is only a line somewhere above
+	}
+	anchor := strings.TrimSuffix(strings.TrimPrefix(l, "@@"), "\r")
+	anchor = strings.TrimSuffix(strings.TrimRight(anchor, " \t"), " @@")
+	anchor = strings.TrimPrefix(anchor, " ")
+	if strings.TrimSpace(anchor) != "" && strings.TrimSpace(anchor) != "@@" {
+		h.anchors = append(h.anchors, anchor)
+	}
+}
+
+// quote shows a line of the patch in a message.
+func quote(l string) string {
+	if r := []rune(l); len(r) > 60 {
+		l = string(r[:60]) + "…"
+	}
+	return strconv.Quote(l)
 }

@@ -40,7 +40,7 @@ func (in *instance) ask(ctx context.Context, c *client, d *document) answer {
 		in.mu.Unlock()
 		return answer{reason: ReasonCrashed}
 	}
-	version, world, text := d.version, in.world, d.sent
+	version, world, text := d.version, in.state(), d.sent
 	if r, ok := in.recall(d, text, false); ok {
 		in.mu.Unlock()
 		return answer{record: r}
@@ -61,7 +61,26 @@ func (in *instance) ask(ctx context.Context, c *client, d *document) answer {
 		d.remember(a.record)
 	}
 	in.note(a)
+	if in.timeouts == hangs && a.reason == ReasonTimeout {
+		in.m.spawn(func() { in.probe(c, d.uri) })
+	}
 	return a
+}
+
+// hangs is how many questions in a row may go by without an answer before the server is suspected.
+const hangs = 3
+
+// probe asks a server that has stopped answering something cheap, and ends it when that is not
+// answered either; the next need starts it anew. Any answer, even an error, is a sign of life.
+func (in *instance) probe(c *client, uri string) {
+	ctx, cancel := context.WithTimeout(in.m.ctx, shutdownTimeout)
+	defer cancel()
+	err := c.conn.Call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": uri}}, nil)
+	if err == nil || isPeerError(err) || in.m.ctx.Err() != nil {
+		return
+	}
+	in.log.Warn("server does not answer any more, ending it", "timeouts", hangs)
+	c.conn.Close()
 }
 
 // reasonOf names why a question stayed without an answer. in.mu is held.

@@ -58,6 +58,9 @@ func (s *Session) Applied(edit string, changes []Change) *Check {
 	}
 	s.m.tellOthers(changes, told)
 	s.mu.Lock()
+	for e := range s.errands {
+		e.cancel()
+	}
 	for _, older := range s.pending {
 		for _, path := range c.paths {
 			older.dropped[path] = true // the newer check is held against the older one's baseline
@@ -226,7 +229,7 @@ func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 		docs[i] = f.doc
 	}
 	in.syncDisk(docs...)
-	if hold.n > 1 {
+	if hold.exclusive() {
 		p.takeBases(ctx, c)
 		in.putBack(c)
 		hold.share()
@@ -254,10 +257,7 @@ func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 // edit is not known and has to be asked for first.
 func (p *part) lease(ctx context.Context) (*hold, bool) {
 	if p.knowsBases() {
-		if p.in.lease.Acquire(ctx, 1) != nil {
-			return nil, false
-		}
-		return &hold{l: p.in.lease, n: 1}, true
+		return p.in.lease.shared(ctx)
 	}
 	return p.in.lease.exclusive(ctx)
 }
@@ -310,7 +310,7 @@ func (p *part) takeBases(ctx context.Context, c *client) {
 	}
 	p.s.mu.Unlock()
 	in.mu.Lock()
-	in.overlaid = map[*document]bool{}
+	in.overlaid = map[*document]bool{} // the flush leaves them out: they get their old texts next
 	for d := range old {
 		in.overlaid[d] = true
 	}

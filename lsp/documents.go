@@ -40,11 +40,12 @@ type document struct {
 	unanswered int     // changes that no publish without a version has come for yet
 	push       push
 	records    []record
+	explored   string        // the text whose dependents were looked for
 	wake       chan struct{} // closed and replaced when push changes or the client ends
 }
 
 // record is a verdict: what the server said of exactly this text, when the rest of the files was as
-// it was in this state of the world.
+// it was in this state of the world. World 0 is none: a proposal stood in place of some file.
 type record struct {
 	text  string
 	world uint64
@@ -68,6 +69,7 @@ type documents struct {
 	saved     []*document
 	events    []fileEvent
 	overlaid  map[*document]bool // hold a proposal's text; nil when the truth stands
+	untrue    bool               // some text in overlaid is not the truth
 	sets      map[workspace.Path][]diag
 	observers map[*observer]struct{}
 	versioned bool          // the server's publishes carry versions
@@ -92,15 +94,16 @@ func (ds *documents) init() {
 	ds.docs, ds.alias = map[workspace.Path]*document{}, map[workspace.Path]*document{}
 	ds.sets, ds.observers = map[workspace.Path][]diag{}, map[*observer]struct{}{}
 	ds.fresh = make(chan struct{})
+	ds.world = 1
 }
 
 // reset forgets what the ended process knew; the truth of the files stays.
 func (ds *documents) reset() {
 	for _, d := range ds.docs {
-		d.client, d.records, d.unanswered, d.push = nil, nil, 0, push{}
+		d.client, d.records, d.unanswered, d.push, d.explored = nil, nil, 0, push{}, ""
 		d.bump()
 	}
-	ds.dirty, ds.saved, ds.events, ds.overlaid = nil, nil, nil, nil
+	ds.dirty, ds.saved, ds.events, ds.overlaid, ds.untrue = nil, nil, nil, nil, false
 	ds.sets, ds.versioned, ds.proposals = map[workspace.Path][]diag{}, false, nil
 	ds.world++
 }
@@ -340,6 +343,14 @@ func (in *instance) evict(c *client) {
 	}
 }
 
+// state is the world that a verdict given now belongs to.
+func (ds *documents) state() uint64 {
+	if ds.untrue {
+		return 0
+	}
+	return ds.world
+}
+
 // remember keeps a verdict of the text that the server has of d.
 func (d *document) remember(r record) {
 	d.records = slices.DeleteFunc(d.records, func(o record) bool { return o.text == r.text })
@@ -352,7 +363,7 @@ func (d *document) remember(r record) {
 // recall finds a verdict of a text, in the present state of the world or, with anyWorld, in any.
 func (in *instance) recall(d *document, text string, anyWorld bool) (record, bool) {
 	for i := len(d.records) - 1; i >= 0; i-- {
-		if r := d.records[i]; r.text == text && (anyWorld || r.world == in.world) {
+		if r := d.records[i]; r.text == text && (anyWorld || (r.world == in.world && !in.untrue)) {
 			return r, true
 		}
 	}

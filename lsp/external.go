@@ -48,11 +48,11 @@ func (in *instance) external(paths []workspace.Path) {
 
 // tellNow sends what is to be told, as soon as no proposal stands in the way.
 func (in *instance) tellNow(c *client) {
-	release, ok := in.lease.shared(in.m.ctx)
+	hold, ok := in.lease.shared(in.m.ctx)
 	if !ok {
 		return
 	}
-	defer release()
+	defer hold.release()
 	in.syncDisk()
 	in.mu.Lock()
 	defer in.mu.Unlock()

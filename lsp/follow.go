@@ -24,6 +24,7 @@ func (p *part) elsewhere(ctx context.Context, v verdictOf, watch *observer) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, elsewhereTime)
 	defer cancel()
+	p.exploreLate(ctx, v.client)
 	found := p.publishedElsewhere(v.client, watch)
 	found = append(found, p.askElsewhere(ctx, v.client)...)
 	p.reportElsewhere(found)
@@ -114,12 +115,12 @@ func (p *part) askElsewhere(ctx context.Context, c *client) []Finding {
 	slices.SortFunc(list, func(a, b known) int { return int(int64(b.doc.used) - int64(a.doc.used)) })
 	var out []Finding
 	for _, k := range list[:min(len(list), elsewhereFiles)] {
-		release, ok := in.lease.shared(ctx)
+		hold, ok := in.lease.shared(ctx)
 		if !ok {
 			break
 		}
 		a := in.ask(ctx, c, k.doc)
-		release()
+		hold.release()
 		if a.reason == "" && a.text == k.before.text {
 			out = append(out, p.brought(c, k.doc.path, a.text, k.before.items, a.items)...)
 		}
@@ -212,11 +213,11 @@ func (p *part) follow(v verdictOf, watch *observer) {
 // again asks once more and reports what is new in the answer.
 func (p *part) again(ctx context.Context, v *verdictOf) {
 	in := p.in
-	release, ok := in.lease.shared(ctx)
+	hold, ok := in.lease.shared(ctx)
 	if !ok {
 		return
 	}
-	defer release()
+	defer hold.release()
 	in.syncDisk()
 	in.mu.Lock()
 	in.flush(v.client)

@@ -123,7 +123,7 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 	if err != nil {
 		reason := in.refusedFor(err)
 		if reason == ReasonStarting {
-			s.warm(g)
+			s.background(g.warm)
 		}
 		return g.none(reason)
 	}
@@ -139,8 +139,11 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 		out[i] = judge(in.row, f.file, c.caps.enc, bases[i], answers[i])
 		late = late || !bases[i].known
 	}
-	if late {
-		s.warm(g) // the time of the user's decision is enough for the baseline
+	switch {
+	case late:
+		s.background(g.warm)
+	case c.mayExplore():
+		s.untilApplied(g.explore)
 	}
 	return out
 }
@@ -229,8 +232,9 @@ func (in *instance) overlay(c *client, texts map[*document]string) {
 	if in.overlaid == nil {
 		in.overlaid = map[*document]bool{}
 	}
-	for d := range texts {
+	for d, text := range texts {
 		in.overlaid[d] = true
+		in.untrue = in.untrue || d.absent || text != d.truth
 	}
 	for _, d := range sortedDocs(texts) {
 		in.show(c, d, texts[d])
@@ -242,7 +246,7 @@ func (in *instance) putBack(c *client) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	overlaid := in.overlaid
-	in.overlaid = nil
+	in.overlaid, in.untrue = nil, false
 	for _, d := range sortedDocs(overlaid) {
 		in.restore(c, d)
 	}
@@ -324,28 +328,35 @@ func (in *instance) refusedFor(err error) string {
 	return reason
 }
 
-// warmup is a server being got ready for an edit that the user is still deciding on.
-type warmup struct{ cancel context.CancelFunc }
+// errandTime bounds the work in the background for a proposal that the user is still deciding on: a
+// server may take minutes to read a project.
+const errandTime = 2 * time.Minute
 
-// warmTime bounds a warm-up: it is work that nobody waits for.
-const warmTime = 2 * time.Minute
-
-// warm goes on starting a server, and takes the baseline of the files, in the background.
-func (s *Session) warm(g *group) {
-	ctx, cancel := context.WithTimeout(s.ctx, warmTime)
-	w := &warmup{cancel: cancel}
-	s.mu.Lock()
-	s.warmups[w] = struct{}{}
-	s.mu.Unlock()
-	done := func() {
+// background runs such work in a goroutine of the session.
+func (s *Session) background(f func(context.Context)) {
+	ctx, cancel := context.WithTimeout(s.ctx, errandTime)
+	if !s.spawn(func() { defer cancel(); f(ctx) }) {
 		cancel()
+	}
+}
+
+// errand is background work that is of no use any more once an edit is applied.
+type errand struct{ cancel context.CancelFunc }
+
+// untilApplied runs such work, ended by the next edit of the session.
+func (s *Session) untilApplied(f func(context.Context)) {
+	s.background(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		e := &errand{cancel}
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.warmups, w)
-	}
-	if !s.spawn(func() { defer done(); g.warm(ctx) }) {
-		done()
-	}
+		s.errands[e] = struct{}{}
+		s.mu.Unlock()
+		f(ctx)
+		s.mu.Lock()
+		delete(s.errands, e)
+		s.mu.Unlock()
+	})
 }
 
 // warm takes the baselines of a group as far as the files still hold the old texts.
@@ -356,11 +367,11 @@ func (g *group) warm(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	release, ok := in.lease.shared(ctx)
+	hold, ok := in.lease.shared(ctx)
 	if !ok {
 		return
 	}
-	defer release()
+	defer hold.release()
 	in.syncDisk(in.adopt(g)...)
 	in.mu.Lock()
 	in.flush(c)

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"acp-agent/internal/workspace"
 )
 
@@ -61,7 +59,7 @@ type instance struct {
 	top     workspace.Path // the worktree
 	trusted bool
 	log     *slog.Logger
-	lease   lease
+	lease   *lease
 
 	mu        sync.Mutex
 	client    *client   // guarded by mu; the one that is ready, nil for none
@@ -91,7 +89,7 @@ func newInstance(m *Manager, row *spec, key poolKey, top workspace.Path) *instan
 	in := &instance{
 		m: m, row: row, key: key, root: key.root, top: top, trusted: key.trusted,
 		log:   m.log.With("server", row.id, "root", string(key.root)),
-		lease: lease{semaphore.NewWeighted(leaseAll)},
+		lease: newLease(),
 	}
 	in.documents.init()
 	in.stats.init()

@@ -99,16 +99,16 @@ func customSpec(id string, set ServerSettings) (*spec, error) {
 	return &row, nil
 }
 
-// patterns reads a settings' list of extensions: ".x" and "x" are suffixes, a name with an upper-case
-// letter or without anything that looks like an extension ("Justfile") is a basename.
+// patterns reads a settings' list of extensions. ".x" is a suffix, "Justfile" (any upper-case letter)
+// a basename; "x" and "blade.php" are written for both in the wild, and mean both.
 func patterns(list []string) []string {
-	out := make([]string, 0, len(list))
+	var out []string
 	for _, p := range list {
 		p = strings.TrimPrefix(strings.TrimSpace(p), "*")
-		if p != "" && p[0] != '.' && p == strings.ToLower(p) && !strings.Contains(p, ".") && p != "makefile" {
-			p = "." + p
-		}
 		out = append(out, p)
+		if p != "" && p[0] != '.' && p == strings.ToLower(p) {
+			out = append(out, "."+p)
+		}
 	}
 	return out
 }

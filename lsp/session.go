@@ -19,21 +19,20 @@ type Session struct {
 
 	mu      sync.Mutex
 	closed  bool
-	running int                    // guarded by mu; parts that have no verdict yet
-	settled chan struct{}          // guarded by mu; closed when running falls to 0
-	pending []*part                // guarded by mu; parts whose outcome was not handed out
-	extra   []Late                 // guarded by mu; second, changed verdicts
-	onLate  func(Late)             // guarded by mu
-	chains  map[chainKey]*chain    // guarded by mu
-	warmups map[*warmup]struct{}   // guarded by mu
-	paths   map[workspace.Path]int // guarded by mu; edits applied to a path, for supersession
+	running int                  // guarded by mu; parts that have no verdict yet
+	settled chan struct{}        // guarded by mu; closed when running falls to 0
+	pending []*part              // guarded by mu; parts whose outcome was not handed out
+	extra   []Late               // guarded by mu; second, changed verdicts
+	onLate  func(Late)           // guarded by mu
+	chains  map[chainKey]*chain  // guarded by mu
+	errands map[*errand]struct{} // guarded by mu
 }
 
 // Session opens the layer for one ACP session. cwd of roots was chosen by the operator (L11).
 func (m *Manager) Session(id string, roots *workspace.Roots) *Session {
 	s := &Session{
 		m: m, id: id, roots: roots,
-		chains: map[chainKey]*chain{}, warmups: map[*warmup]struct{}{}, paths: map[workspace.Path]int{},
+		chains: map[chainKey]*chain{}, errands: map[*errand]struct{}{},
 	}
 	// Looked up at the first file, not here: opening a session reads no disk.
 	s.who = sync.OnceValue(func() operator {

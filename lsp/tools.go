@@ -180,8 +180,8 @@ func (s *Session) with(ctx context.Context, in *instance, p workspace.Path, text
 	ctx, cancel2 := context.WithTimeout(ctx, requestTimeout)
 	defer cancel2()
 	g := &group{in: in, files: []*editFile{{change: Change{Op: Update, Path: p, OldText: text, NewText: text}, file: p}}}
-	hold := &hold{l: in.lease, n: 1}
-	if in.lease.Acquire(ctx, 1) != nil {
+	hold, ok := in.lease.shared(ctx)
+	if !ok {
 		return &refusal{ReasonBusy, in.row.id + " is busy with a proposal."}
 	}
 	in.syncDisk(in.adopt(g)...)
@@ -195,7 +195,6 @@ func (s *Session) with(ctx context.Context, in *instance, p workspace.Path, text
 	in.mu.Unlock()
 	if unsaved {
 		hold.release()
-		var ok bool
 		if hold, ok = in.lease.exclusive(ctx); !ok {
 			return &refusal{ReasonBusy, in.row.id + " is busy with other questions."}
 		}

@@ -154,5 +154,11 @@ func (b *blamer) text(h workspace.Hash) (lines []string, known bool, err error) 
 	if err != nil {
 		return nil, false, err
 	}
-	return splitLines(string(data)), true, nil
+	// A charset that only the user's settings name is not known here: lines with such characters then
+	// look different from the present ones and have no owner.
+	text, _, err := workspace.Decode(data, "")
+	if err != nil {
+		return nil, false, nil
+	}
+	return splitLines(text), true, nil
 }

@@ -163,6 +163,14 @@ func TestBlameIgnoresLineEndings(t *testing.T) {
 	s.blame("/w/f", "a\nb\nc\n", "- a", "- b", "1 c")
 }
 
+func TestBlameOfUTF16AndLoneCR(t *testing.T) {
+	s := newStory(t)
+	s.update("1", "/w/f", "\xff\xfea\x00\n\x00", "\xff\xfea\x00\n\x00b\x00\n\x00")
+	s.blame("/w/f", "a\nb\n", "- a", "1 b")
+	s.update("2", "/w/mac", "a\rb\r", "a\rnew\rb\r")
+	s.blame("/w/mac", "a\rnew\rb\r", "- a", "2 new", "- b")
+}
+
 func TestBlameWithoutOldContents(t *testing.T) {
 	s := newStory(t)
 	s.update("1", "/w/f", "a\n", "a\nb\n")

@@ -2,18 +2,17 @@ package provenance
 
 import "strings"
 
+// lineEnds turns all line endings into one.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // splitLines cuts text into lines without their endings, so that a changed line ending, a BOM or a
 // missing final newline does not make a line new.
 func splitLines(text string) []string {
-	text = strings.TrimPrefix(text, "\ufeff")
+	text = lineEnds.Replace(strings.TrimPrefix(text, "\ufeff"))
 	if text == "" {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimSuffix(line, "\r")
-	}
-	return lines
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // maxEdits bounds the work of one comparison between two anchors; beyond it the stretch counts as

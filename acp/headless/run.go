@@ -43,8 +43,10 @@ type Runner struct {
 	Edit   func(ctx context.Context, path, text string) (string, error)
 	Logger *slog.Logger
 
+	asking   sync.Mutex // one question after the other
 	printing sync.Mutex
 	rejected atomic.Bool
+	want     chan struct{}        // one for each line that is wanted of In
 	lines    chan string          // of In
 	cancel   func(session string) // ends the turn; set when connected
 }
@@ -58,8 +60,10 @@ func (r *Runner) Run(ctx context.Context) (code int, err error) {
 		o.Update = r.Screen.Update
 	}
 	if r.In != nil && !r.Yes {
-		r.lines = make(chan string)
-		go r.read(ctx)
+		r.want, r.lines = make(chan struct{}, 1), make(chan string, 1)
+		reading, stop := context.WithCancel(ctx)
+		defer stop()
+		go r.read(reading)
 	}
 	c, err := Start(ctx, r.Serve, o)
 	if err != nil {
@@ -135,20 +139,42 @@ func (r *Runner) print(_ bool, msg []byte) {
 	fmt.Fprintf(r.Screen.Out, "%s\n", strings.TrimRight(string(msg), "\n"))
 }
 
-// read hands over the lines of In. It ends with In: a terminal's read cannot be called back.
+// read hands over lines of In, each only when it is wanted: in between the user's editor has the
+// terminal. It ends with In or ctx; a terminal's read cannot be called back.
 func (r *Runner) read(ctx context.Context) {
 	defer close(r.lines)
-	for lines := bufio.NewScanner(r.In); lines.Scan(); {
+	lines := bufio.NewScanner(r.In)
+	for {
 		select {
-		case r.lines <- lines.Text():
 		case <-ctx.Done():
 			return
+		case <-r.want:
 		}
+		if !lines.Scan() {
+			return
+		}
+		r.lines <- lines.Text()
+	}
+}
+
+// line waits for a line of the user's. A read that an earlier, cancelled question left is taken over.
+func (r *Runner) line(ctx context.Context) (line string, open bool) {
+	select {
+	case r.want <- struct{}{}:
+	default:
+	}
+	select {
+	case <-ctx.Done():
+		return "", true
+	case line, open = <-r.lines:
+		return line, open
 	}
 }
 
 // answer decides on a permission request.
 func (r *Runner) answer(ctx context.Context, q Question) Answer {
+	r.asking.Lock()
+	defer r.asking.Unlock()
 	if !r.JSON {
 		r.Screen.Proposal(q)
 	}
@@ -178,12 +204,9 @@ func (r *Runner) ask(ctx context.Context, q Question) Answer {
 	path, text, editable := r.editable(q)
 	for {
 		r.question(q, editable)
-		var line string
-		var open bool
-		select {
-		case <-ctx.Done():
+		line, open := r.line(ctx)
+		if ctx.Err() != nil {
 			return Answer{}
-		case line, open = <-r.lines:
 		}
 		if !open {
 			return Answer{Option: RejectOnce}

@@ -90,7 +90,7 @@ func scanFile(name, rel string) (file, error) {
 		if !ok {
 			return true
 		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && called[x.Name] != "" { // no Obj: not declared in the file
+		if x, ok := sel.X.(*ast.Ident); ok && called[x.Name] != "" {
 			key := called[x.Name] + "." + sel.Sel.Name
 			if f.names[key] == "" {
 				f.names[key] = fmt.Sprintf("%s:%d", rel, set.Position(sel.Pos()).Line)

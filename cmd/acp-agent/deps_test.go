@@ -12,7 +12,7 @@ import (
 // without a package, fail the test: to add an arrow or a package, change this table and give the
 // reason in the same commit.
 type arrow struct {
-	pkg string   // "x/*" is any package right below x
+	pkg string   // "x/*" is any package right below x; the first row that fits counts
 	may []string // "*" is everything
 	not []string // exceptions from may
 	why string   // completes "because"
@@ -26,6 +26,8 @@ var arrows = []arrow{
 	{"acp", []string{"edits", "permissions", "provenance", "lsp", "internal/agent", "internal/tool", "internal/model", "internal/config",
 		"internal/workspace", "internal/wire", "internal/syntax", "internal/procgroup"}, nil,
 		"the adapter joins the rooms, but which model provider there is, is the wiring's choice"},
+	{"acp/headless", []string{"edits", "internal/wire", "internal/workspace"}, nil,
+		"a client that never reaches around the protocol shows what an editor would be told"},
 	// 3: the loop
 	{"internal/agent", []string{"internal/tool", "internal/model", "edits"}, nil,
 		"the turn loop knows models and tools and the proposals that pass through; no editor, no disk, no protocol"},
@@ -48,6 +50,8 @@ var arrows = []arrow{
 	{"internal/procgroup", nil, nil, "a process group is a matter of the system"},
 	{"internal/config", []string{"internal/workspace"}, nil, "configuration is read before anything else exists"},
 	{"internal/model", nil, nil, "the interface must fit every provider, so it knows none"},
+	{"internal/model/providers", []string{"internal/model", "internal/model/*"}, nil,
+		"it chooses among the providers by name, and only the program's wiring may lean on it"},
 	{"internal/model/*", []string{"internal/model", "internal/model/stream"}, nil,
 		"providers are separate: what they share is the interface and the reading of streams"},
 	// tests only

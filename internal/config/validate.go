@@ -14,7 +14,7 @@ import (
 )
 
 // builtinProviders need no entry under providers.
-var builtinProviders = []string{"openai", "anthropic", "gemini", "ollama", "openrouter", "scripted"}
+var builtinProviders = []string{"openai", "anthropic", "gemini", "ollama", "openrouter", "lmstudio", "llamacpp", "vllm", "scripted"}
 
 var (
 	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)

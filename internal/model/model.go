@@ -98,7 +98,8 @@ type Request struct {
 	Cwd string
 }
 
-// Usage counts tokens of one request.
+// Usage counts tokens of one request. Input is the whole prompt; Cached is the part of it that the
+// provider had already, whichever way the provider counts.
 type Usage struct {
 	Input, Output, Cached int
 }

@@ -15,7 +15,7 @@ type Resolver interface {
 	// that answers. It waits at most one second for a running probe of local servers. When there is
 	// none, the error is an [*Error] of kind KindAuth that names every place that was looked at.
 	Default(ctx context.Context) (Model, error)
-	// List gives the models that can be chosen now, the default one first. It never waits and
-	// contacts nobody: a local server appears when its probe has come back.
+	// List gives the models that can be chosen now, the default one first. It never waits: it may
+	// start a probe of local servers beside it, and what that finds is in a later list.
 	List(ctx context.Context) []Info
 }

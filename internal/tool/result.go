@@ -18,6 +18,14 @@ type failure struct {
 	Nearest string     `json:"nearest,omitempty"`
 }
 
+// unchanged is an edit that the file already has, which is no error.
+type unchanged struct {
+	Applied bool       `json:"applied"`
+	Path    string     `json:"path,omitempty"`
+	Code    edits.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
 // Failed is a result that says what went wrong and what to do next, under a public code.
 func Failed(code edits.Code, message string) Result {
 	return failure{Error: message, Code: code}.result()
@@ -28,6 +36,10 @@ func Failed(code edits.Code, message string) Result {
 // ours, and false.
 func Refused(err error) (Result, bool) {
 	var refusal *edits.Refusal
+	if errors.As(err, &refusal) && refusal.Code == edits.CodeAlreadyApplied {
+		same := unchanged{Path: refusal.Path.String(), Code: refusal.Code, Message: refusal.Message}
+		return Result{Text: encode(same), Raw: same}, true
+	}
 	if errors.As(err, &refusal) {
 		return failure{Error: refusal.Message, Code: refusal.Code, Path: refusal.Path.String(), Hunk: refusal.Hunk,
 			Lines: refusal.Lines, Nearest: refusal.Nearest}.result(), true

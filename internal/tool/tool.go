@@ -93,6 +93,10 @@ type Env struct {
 	Language  Language   // nil: no language-server tools
 	Plan      func(entries []Entry)
 	Ask       func(ctx context.Context, question string, options []string) (string, error) // nil: ask_user is not offered
+	// Sensitive says which files search_files must not give content of when it meets them below the
+	// folder that it was asked to search (contract §6); nil for none. A path that a call names is the
+	// policy's business, by Action.Reads.
+	Sensitive func(p workspace.Path) bool
 }
 
 // Limits bound what tools give back (contract §7). Zero fields take the contract's defaults.
@@ -104,10 +108,23 @@ type Limits struct {
 	TerminalSeconds int // default timeout of a command: 120
 }
 
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		def   int
+	}{{&l.ReadLines, 2000}, {&l.ReadBytes, 256 << 10}, {&l.OutputBytes, 64 << 10}, {&l.TerminalBytes, 1 << 20}, {&l.TerminalSeconds, 120}} {
+		if *f.field <= 0 {
+			*f.field = f.def
+		}
+	}
+	return l
+}
+
 // Language is the session's language-server layer as the lsp_ tools need it; package acp joins it
 // to package lsp. Lines and characters are 1-based; characters count code points.
 type Language interface {
-	// Diagnostics gives all findings of a file as text in the contract's form (§4).
+	// Diagnostics gives all findings of a file as text in the contract's form (§4); with an empty path
+	// those of every file that this session has edited or asked about.
 	Diagnostics(ctx context.Context, p workspace.Path) (string, error)
 	Definition(ctx context.Context, p workspace.Path, line, char int) ([]Place, string, error)
 	References(ctx context.Context, p workspace.Path, line, char int) ([]Place, string, error)
@@ -142,9 +159,9 @@ func (e *ArgumentError) Error() string { return e.Tool + ": " + e.Message }
 
 // Set is the tools of one session, by name and alias.
 type Set struct {
-	// unexported; built by NewSet
-	order []Tool
-	by    map[string]Tool
+	order     []Tool            // those that the model is told of
+	by        map[string]Tool   // by name and alias
+	canonical map[string]string // name or alias to name
 }
 
 // Selection filters tools: names or groups (group:fs, group:edit, group:lsp, group:terminal).
@@ -152,12 +169,3 @@ type Set struct {
 type Selection struct {
 	Enabled, Disabled []string
 }
-
-// NewSet makes the built-in tools that env can serve, filtered.
-func NewSet(env *Env, sel Selection) *Set { panic("TODO(tool)") }
-
-// Specs lists the tools as the model is told of them, in a stable order.
-func (s *Set) Specs() []model.Tool { panic("TODO(tool)") }
-
-// Find gives the tool for a name or alias, with the canonical name; nil when there is none.
-func (s *Set) Find(name string) (Tool, string) { panic("TODO(tool)") }

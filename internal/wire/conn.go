@@ -65,24 +65,21 @@ func NewConn(r io.Reader, w io.Writer, h Handler, o Options) *Conn {
 // A Read or Write that hangs although its file was closed (a blocking descriptor, see
 // [Interruptible]) is left behind after another Options.Flush, and named in the error.
 func (c *Conn) Run(ctx context.Context) error {
-	readEnd, writeEnd := make(chan struct{}), make(chan struct{})
-	go func() { defer close(readEnd); c.readAll() }()
+	readEnd, writeEnd := make(chan error, 1), make(chan struct{})
+	go func() { defer close(readEnd); readEnd <- c.readAll() }()
 	go func() { defer close(writeEnd); c.writeAll() }()
 
+	var first bool // else Close, or a peer that takes nothing more: there is nobody to answer
 	select {
-	case <-readEnd:
-		c.end(nil)
-		c.calls.end()
-		c.drain()
+	case err := <-readEnd:
+		first = c.end(err)
 	case <-ctx.Done():
-		c.end(ctx.Err())
-		c.calls.end()
-		if within(c.o.Flush, c.quiet) { // what a handler begins must not be missed by the drain
-			c.quiet <- struct{}{}
-		}
-		c.drain()
+		first = c.end(ctx.Err())
 	case <-c.stop:
-		c.calls.end()
+	}
+	c.calls.end()
+	if first {
+		c.drain()
 	}
 	c.out.close()
 	closeIf(c.r)
@@ -109,12 +106,14 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Safe to call twice.
 func (c *Conn) Close() { c.end(nil) }
 
-// end stops the reading, and keeps the first reason. Sending goes on until Run has drained.
-func (c *Conn) end(err error) {
+// end stops the reading, and keeps the first reason; it says whether this was the first. Sending goes
+// on until Run has drained.
+func (c *Conn) end(err error) (first bool) {
 	c.stopOnce.Do(func() {
-		c.err = err
+		c.err, first = err, true
 		close(c.stop)
 	})
+	return first
 }
 
 // stopped says that nothing more is to be read.
@@ -127,8 +126,11 @@ func (c *Conn) stopped() bool {
 	}
 }
 
-// drain lets the owner finish its answers.
+// drain lets the owner finish its answers, once no handler runs that could begin something new.
 func (c *Conn) drain() {
+	if within(c.o.Flush, c.quiet) {
+		c.quiet <- struct{}{}
+	}
 	if c.o.Drain == nil {
 		return
 	}
@@ -141,7 +143,7 @@ func (c *Conn) drain() {
 }
 
 // within waits for an end, and says whether it came in time.
-func within(d time.Duration, end <-chan struct{}) bool {
+func within[T any](d time.Duration, end <-chan T) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

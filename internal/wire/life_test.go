@@ -95,7 +95,7 @@ func TestDrainPanics(t *testing.T) {
 
 // TestClose: what is queued is flushed, Run returns without the peer's help, twice is harmless.
 func TestClose(t *testing.T) {
-	p := start(t, nil, Options{Coalesce: time.Hour})
+	p := start(t, nil, Options{Coalesce: time.Hour, Drain: func() { t.Error("drained though the owner closed") }})
 	if err := p.conn.Merge(t.Context(), "k", "m", "text", asText); err != nil {
 		t.Fatal(err)
 	}
@@ -184,9 +184,10 @@ func TestPeerGone(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	broken := errors.New("cable cut")
 	var out strings.Builder
-	c := NewConn(io.MultiReader(strings.NewReader(`{"id":1,"method":"m"}`+"\n"), failing{broken}), &out, method, Options{})
-	if err := c.Run(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("Run: %v", err)
+	drained := false
+	c := NewConn(io.MultiReader(strings.NewReader(`{"id":1,"method":"m"}`+"\n"), failing{broken}), &out, method, Options{Drain: func() { drained = true }})
+	if err := c.Run(t.Context()); !errors.Is(err, broken) || !drained {
+		t.Errorf("Run: %v, drained %v", err, drained)
 	}
 	if !strings.Contains(out.String(), `"result":"m"`) {
 		t.Errorf("sent %q", out.String())

@@ -8,18 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// readAll is the reader: it takes messages until the input ends or the connection is closed.
-func (c *Conn) readAll() {
+// readAll is the reader: it takes messages until the input ends or the connection is closed. Its
+// error says that the input broke.
+func (c *Conn) readAll() error {
 	for {
 		f, err := c.in.next()
 		if err != nil {
-			if err != io.EOF && err != io.ErrUnexpectedEOF {
-				c.end(fmt.Errorf("read: %w", err)) // does nothing when closing was what ended the Read
+			if err == io.EOF || err == io.ErrUnexpectedEOF {
+				return nil
 			}
-			return
+			return fmt.Errorf("read: %w", err)
 		}
 		if !c.handle(f) {
-			return
+			return nil
 		}
 	}
 }

@@ -68,7 +68,11 @@ func (c charset) decode(data []byte) (string, bool) {
 func (c charset) encode(text string) ([]byte, error) {
 	out, err := c.codec.NewEncoder().Bytes([]byte(text))
 	if err == nil {
-		return out, nil
+		// Some tables give two characters one code; a text must not turn into another one.
+		if back, err := c.codec.NewDecoder().Bytes(out); err == nil && string(back) == text {
+			return out, nil
+		}
+		return nil, fmt.Errorf("the text would read differently in %s: %w", c.name, ErrEncoding)
 	}
 	for _, r := range text {
 		if r < utf8.RuneSelf {

@@ -80,3 +80,27 @@ func describe(mode fs.FileMode) string {
 	}
 	return "a special file"
 }
+
+// SameFile says that two names lead to one file.
+func SameFile(a, b Path) bool {
+	x, err := os.Lstat(string(a))
+	if err != nil {
+		return false
+	}
+	y, err := os.Lstat(string(b))
+	return err == nil && os.SameFile(x, y)
+}
+
+// CheckParent refuses a real path below something that is no folder: its longest existing parent
+// must be one.
+func CheckParent(real Path) error {
+	for dir := real.Dir(); ; dir = dir.Dir() {
+		info, err := os.Lstat(string(dir))
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is %s, not a folder: %w", dir, describe(info.Mode()), ErrUnsupported)
+		}
+		if err == nil || dir == dir.Dir() {
+			return nil
+		}
+	}
+}

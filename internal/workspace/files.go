@@ -83,7 +83,7 @@ func (file *File) compare(text string, serves bool) {
 	switch {
 	case !file.Exists && text == "":
 		return
-	case file.Exists && sameText(text, file.Text):
+	case file.Exists && SameText(text, file.Text):
 		return
 	case file.Exists && text == "":
 		file.EditorRead = "the editor gave an empty text for a file that is not empty"
@@ -110,8 +110,8 @@ func (file *File) takeUnsaved(text string) {
 	file.Format = formatOf(file.Format.Encoding, text)
 }
 
-// sameText says that two texts differ in nothing but line endings and one final line break.
-func sameText(a, b string) bool {
+// SameText says that two texts differ in nothing but line endings and one final line break.
+func SameText(a, b string) bool {
 	if a == b {
 		return true
 	}

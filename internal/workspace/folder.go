@@ -233,3 +233,6 @@ func (f *Folder) Read(name string, limit int64) (data []byte, info fs.FileInfo, 
 	data, err = readOpen(file, info, limit)
 	return data, info, err
 }
+
+// Symlink makes a symbolic link that does not exist yet, for putting one back.
+func (f *Folder) Symlink(name, target string) error { return f.root.Symlink(target, name) }

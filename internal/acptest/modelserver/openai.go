@@ -36,6 +36,9 @@ func openaiFrames(r Reply) []frame {
 	for _, s := range deltas(r, text) {
 		chunk(object{"content": s}, false)
 	}
+	for _, s := range deltas(r, r.Refusal) {
+		chunk(object{"refusal": s}, false)
+	}
 	for _, calls := range callDeltas(r) {
 		chunk(object{"tool_calls": calls}, false)
 	}

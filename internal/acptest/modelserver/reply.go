@@ -11,6 +11,7 @@ import (
 type Reply struct {
 	Thought string
 	Text    string
+	Refusal string // OpenAI's refusal in place of content
 	Calls   []Call
 	Usage   model.Usage
 	Finish  string // the wire's own word; what fits when ""

@@ -23,6 +23,7 @@ type Events struct {
 	bare bool // data is being read from lines without a field name
 	some bool // data holds something
 	size int
+	max  int // bytes of one event
 	line []byte
 }
 
@@ -32,7 +33,7 @@ func NewEvents(r io.Reader) *Events {
 	if !ok {
 		br = bufio.NewReaderSize(r, 32<<10)
 	}
-	return &Events{r: br}
+	return &Events{r: br, max: maxEvent}
 }
 
 // Next gives the next event that has data. Both slices are good until the next call. The error is
@@ -88,7 +89,7 @@ func (e *Events) readLine() ([]byte, error) {
 	e.line = e.line[:0]
 	for {
 		part, err := e.r.ReadSlice('\n')
-		if e.size += len(part); e.size > maxEvent {
+		if e.size += len(part); e.size > e.max {
 			return nil, errEventTooLarge
 		}
 		if err == nil && len(e.line) == 0 {

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"acp-agent/acp"
+	"acp-agent/internal/config"
+	"acp-agent/internal/model/providers"
+	"acp-agent/internal/workspace"
+	"acp-agent/lsp"
+	"acp-agent/permissions"
+	"acp-agent/provenance"
+)
+
+// app is what one run of the program knows. Its parts are made when a command first needs them.
+type app struct {
+	profile string
+	check   bool
+	version bool
+
+	home     config.Home
+	userHome workspace.Path
+	config   config.Config
+	logger   *slog.Logger
+	log      io.Closer
+	resolver *providers.Resolver
+}
+
+// load finds the home and reads config.yaml. It makes no file and no folder.
+func (a *app) load() error {
+	user, _ := os.UserHomeDir() // "" where there is none: "~" is then refused
+	home, err := config.FindHome(os.Getenv, user, a.profile)
+	if err != nil {
+		return usageError{err}
+	}
+	a.home = home
+	if user != "" {
+		if p, err := workspace.ParsePath(user); err == nil {
+			a.userHome = p
+		}
+	}
+	if a.config, err = config.Load(home); err != nil {
+		return err
+	}
+	return a.openLogFile()
+}
+
+// absolute is a command line path as a workspace.Path; the process's folder counts here and nowhere else.
+func absolute(name string) (workspace.Path, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return workspace.ParsePath(abs)
+}
+
+// readFile reads a file of this machine that has to be there.
+func (a *app) readFile(p workspace.Path) (workspace.File, error) {
+	roots, err := workspace.NewRoots(p.Dir(), a.userHome)
+	if err != nil {
+		return workspace.File{}, fmt.Errorf("%s: no such file", p)
+	}
+	file, err := (&workspace.Files{Roots: roots}).ReadDisk(p)
+	if err == nil && !file.Exists {
+		err = fmt.Errorf("no such file")
+	}
+	if err != nil {
+		return file, fmt.Errorf("%s: %w", p, err)
+	}
+	return file, nil
+}
+
+// blobs are the old contents kept for undo and blame.
+func (a *app) blobs() *provenance.Blobs {
+	return provenance.NewBlobs(string(a.home.Dir.Join("checkpoints")))
+}
+
+// policy compiles the permissions section.
+func (a *app) policy() (*permissions.Policy, error) {
+	p := a.config.Permissions
+	policy, err := permissions.Compile(permissions.Rules{
+		Mode: permissions.Mode(p.Mode), AllowDontAsk: p.AllowDontAsk,
+		ReadOnly: p.ReadOnly, Allow: p.Allow, Ask: p.Ask, Deny: p.Deny,
+	}, a.home.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: permissions: %w", a.home.ConfigFile(), err)
+	}
+	return policy, nil
+}
+
+// language makes the language-server layer; no server starts before it is needed.
+func (a *app) language() *lsp.Manager { return a.languageFor(a.config.LSP) }
+
+// languageSettings turns the configuration's units into the layer's.
+func languageSettings(c config.LSP) lsp.Settings {
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	servers := make(map[string]lsp.ServerSettings, len(c.Servers))
+	for id, s := range c.Servers {
+		servers[id] = lsp.ServerSettings{
+			Enabled: s.Enabled, Disabled: s.Disabled, Command: append(s.Command, s.Args...),
+			Extensions: s.Extensions, RootMarkers: s.RootMarkers, LanguageID: s.LanguageID,
+			Description: s.Description, Env: s.Env, InitializationOptions: s.InitializationOptions,
+		}
+	}
+	return lsp.Settings{
+		Enabled:           c.Enabled,
+		InlineBudget:      time.Duration(c.InlineBudgetMS) * time.Millisecond,
+		ForeseeBudget:     time.Duration(c.ForeseeBudgetMS) * time.Millisecond,
+		Severity:          c.Severity,
+		WaitMode:          c.WaitMode,
+		WaitTimeout:       seconds(c.WaitTimeout),
+		WarmupTimeout:     seconds(c.WarmupTimeout),
+		BrokenRetry:       seconds(c.BrokenRetrySeconds),
+		ExcludeRoots:      c.ExcludeRoots,
+		TrustedWorkspaces: c.TrustedWorkspaces,
+		RequireGit:        c.RequireGit,
+		InstallAuto:       c.InstallStrategy == "auto",
+		PackageManager:    c.PackageManager,
+		IdleTimeout:       seconds(c.IdleTimeout),
+
+		MaxDiagnosticChars: c.MaxDiagnosticsChars,
+		Servers:            servers,
+	}
+}
+
+// server wires one ACP server; tap sees every message and may be nil.
+func (a *app) server(language *lsp.Manager, tap func(out bool, msg []byte)) *acp.Server {
+	return acp.NewServer(acp.Options{
+		Version: version, Config: a.config, Home: a.home, UserHome: a.userHome, Environ: os.Environ(),
+		Models: a.models(), Language: language, Logger: a.logger, Tap: tap,
+	})
+}
+
+// models is the resolver over configuration and environment; it contacts nobody before it is asked.
+func (a *app) models() *providers.Resolver {
+	if a.resolver == nil {
+		endpoints := make(map[string]providers.Endpoint, len(a.config.Providers))
+		for name, p := range a.config.Providers {
+			endpoints[name] = providers.Endpoint{BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, Key: p.APIKey, Models: p.Models}
+		}
+		a.resolver = providers.New(providers.Config{
+			Model: a.config.Model, ConfigFile: string(a.home.ConfigFile()), Endpoints: endpoints, Getenv: os.Getenv,
+		})
+	}
+	return a.resolver
+}
+
+// openLogFile opens the log.
+func (a *app) openLogFile() error {
+	a.logger = slog.New(slog.DiscardHandler)
+	return nil
+}
+
+func (a *app) closeLog() {}

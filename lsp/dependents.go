@@ -1,0 +1,236 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"acp-agent/internal/workspace"
+)
+
+// Bounds of the search for files that an edit may break.
+const (
+	exploreTime     = 2 * time.Second // while the user decides
+	exploreSymbols  = 8
+	dependentsLimit = 20
+)
+
+// mayExplore says whether the server can tell which files depend on a symbol, and would say
+// something else of them after an edit.
+func (c *client) mayExplore() bool {
+	return c.caps.symbols && c.caps.references && c.interFile()
+}
+
+// explore finds the files that use what a proposal changes and takes their baselines, while the user
+// decides. After the edit these are asked about again.
+func (g *group) explore(ctx context.Context) {
+	in := g.in
+	ctx, cancel := context.WithTimeout(ctx, exploreTime)
+	defer cancel()
+	defer in.use()()
+	c, err := in.get(ctx)
+	if err != nil {
+		return
+	}
+	hold, ok := in.lease.shared(ctx)
+	if !ok {
+		return
+	}
+	defer hold.release()
+	for _, f := range g.files {
+		in.mu.Lock()
+		still := f.doc.client == c && f.doc.sent == f.change.OldText
+		in.mu.Unlock()
+		if !still || f.created {
+			continue
+		}
+		in.exploreFile(ctx, c, f, g)
+	}
+}
+
+// exploreFile opens the files that use what f's edit changes and asks about them. The server has f's
+// old text.
+func (in *instance) exploreFile(ctx context.Context, c *client, f *editFile, g *group) {
+	if f.change.OldText == f.change.NewText {
+		return
+	}
+	for _, path := range in.dependents(ctx, c, f, g) {
+		if ctx.Err() != nil || in.lease.wanted() {
+			return
+		}
+		in.mu.Lock()
+		d := in.find(path)
+		known := false
+		if d != nil && d.client == c {
+			_, known = in.recall(d, d.truth, true)
+		}
+		in.mu.Unlock()
+		if known {
+			continue
+		}
+		if d := in.openFromDisk(c, path); d != nil {
+			in.ask(ctx, c, d)
+		}
+	}
+	if ctx.Err() == nil {
+		in.mu.Lock()
+		f.doc.explored = f.change.OldText
+		in.mu.Unlock()
+	}
+}
+
+// openFromDisk shows the server a file as it is on disk.
+func (in *instance) openFromDisk(c *client, path workspace.Path) *document {
+	seen := lookAt(&document{path: path}, stamp{})
+	text, _, err := workspace.Decode(seen.data, "")
+	if err != nil || seen.gone {
+		return nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	d := in.doc(path)
+	if d.client != c {
+		d.truth, d.was, d.absent, d.stamp, d.accepted = text, text, false, seen.stamp, ""
+		in.show(c, d, text)
+	}
+	return d
+}
+
+// dependents asks the server where the symbols that an edit touches are used.
+func (in *instance) dependents(ctx context.Context, c *client, f *editFile, g *group) []workspace.Path {
+	var result json.RawMessage
+	doc := map[string]any{"uri": f.doc.uri}
+	if err := c.conn.Call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": doc}, &result); err != nil {
+		return nil
+	}
+	touched := touchedLines(mapLines(newLines(f.change.OldText), newLines(f.change.NewText)))
+	var out []workspace.Path
+	for _, at := range touchedSymbols(result, touched) {
+		var result json.RawMessage
+		err := c.conn.Call(ctx, "textDocument/references", map[string]any{
+			"textDocument": doc,
+			"position":     map[string]any{"line": at.Line, "character": at.Character},
+			"context":      map[string]any{"includeDeclaration": false},
+		}, &result)
+		if err != nil {
+			if ctx.Err() != nil {
+				return out
+			}
+			continue
+		}
+		list, _ := readLocations(result)
+		for _, l := range list {
+			path, err := fromURI(l.uri())
+			if err != nil || !in.top.Contains(path) || in.row.best(path.Base()) == 0 || slices.Contains(out, path) {
+				continue
+			}
+			own := slices.ContainsFunc(g.files, func(o *editFile) bool { return o.file == path || o.change.Path == path })
+			if !own {
+				out = append(out, path)
+			}
+			if len(out) == dependentsLimit {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// rawSymbol is a DocumentSymbol, or the older SymbolInformation.
+type rawSymbol struct {
+	Name      string      `json:"name"`
+	Range     rawRange    `json:"range"`
+	Selection rawRange    `json:"selectionRange"`
+	Children  []rawSymbol `json:"children"`
+	Location  *struct {
+		Range rawRange `json:"range"`
+	} `json:"location"`
+}
+
+// touchedSymbols lists where the symbols are declared whose code lies on touched lines, the outer ones
+// first: a change inside a function may change what it gives, and so what its callers may do.
+func touchedSymbols(result json.RawMessage, touched []int) []rawPosition {
+	var list []rawSymbol
+	if decode(result, &list) != nil {
+		return nil
+	}
+	var out []rawPosition
+	for level := list; len(level) > 0 && len(out) < exploreSymbols; {
+		var next []rawSymbol
+		for _, s := range level {
+			if s.Location != nil {
+				s.Range, s.Selection = s.Location.Range, s.Location.Range
+			}
+			hit := slices.ContainsFunc(touched, func(line int) bool {
+				return line >= s.Range.Start.Line && line <= s.Range.End.Line
+			})
+			if !hit {
+				continue
+			}
+			if len(out) < exploreSymbols {
+				out = append(out, s.Selection.Start)
+			}
+			next = append(next, s.Children...)
+		}
+		level = next
+	}
+	return out
+}
+
+// touchedLines are the lines of the old text that an edit removes or changes, or adds something
+// right behind.
+func touchedLines(m *lineMap) []int {
+	var out []int
+	last := -1 // new line that the line before ended up in
+	for i, to := range m.to {
+		switch {
+		case to < 0:
+			out = append(out, i)
+		case to != last+1 && i > 0 && m.to[i-1] >= 0:
+			out = append(out, i-1)
+		}
+		if to >= 0 {
+			last = to
+		}
+	}
+	return out
+}
+
+// exploreLate does explore's work for an edit that was applied at once, by showing the server the old
+// texts once more. It is work in the background, and gives way to everybody.
+func (p *part) exploreLate(ctx context.Context, c *client) {
+	in := p.in
+	if !c.mayExplore() || !in.asks(c) {
+		return
+	}
+	var files []*editFile
+	in.mu.Lock()
+	for _, f := range p.files {
+		if f.change.Op == Update && f.doc.explored != f.change.OldText && f.doc.truth == f.change.NewText {
+			files = append(files, f)
+		}
+	}
+	in.mu.Unlock()
+	if len(files) == 0 || in.lease.wanted() {
+		return
+	}
+	hold, ok := in.lease.exclusive(ctx)
+	if !ok {
+		return
+	}
+	defer hold.release()
+	old := map[*document]string{}
+	in.mu.Lock()
+	for _, f := range p.files {
+		if !f.created && f.doc.truth == f.change.NewText {
+			old[f.doc] = f.change.OldText
+		}
+	}
+	in.mu.Unlock()
+	in.overlay(c, old)
+	defer in.putBack(c)
+	for _, f := range files {
+		in.exploreFile(ctx, c, f, p.group)
+	}
+}
