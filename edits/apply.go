@@ -227,18 +227,24 @@ func (a *application) ioError(c *Change, what string, err error) *Refusal {
 		"%s was not written: %s (%v). Nothing was changed. Tell the user when it happens again.", displayName(a.files, c.Path), what, err)}
 }
 
+// removeMade takes away the folders that were made, once the temp files in them are gone.
 func (a *application) removeMade() {
+	a.closeStaged()
 	for i := len(a.folders) - 1; i >= 0; i-- {
 		a.folders[i].RemoveMade()
 	}
 }
 
-func (a *application) close() {
+func (a *application) closeStaged() {
 	for _, s := range a.steps {
 		for _, st := range s.staged {
 			st.Close()
 		}
 	}
+}
+
+func (a *application) close() {
+	a.closeStaged()
 	for _, f := range a.folders {
 		f.Close()
 	}

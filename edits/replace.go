@@ -69,7 +69,7 @@ func (e *replacer) run() (bool, error) {
 			continue // overlapping: left to right, as every editor does
 		}
 		end := i + len(e.r.Old)
-		regions = append(regions, region{i, end, withBreaks(e.r.New, breakNear(text, i, end))})
+		regions = append(regions, region{i, end, e.inBreaks(breakNear(text, i, end))})
 	}
 	if len(regions) == 0 {
 		if inside {
@@ -91,6 +91,15 @@ func (e *replacer) run() (bool, error) {
 	}
 	e.slot.now.text = substitute(text, regions)
 	return true, nil
+}
+
+// inBreaks is the new text with the file's line break br, unless the replacement is about line
+// breaks and would come to nothing.
+func (e *replacer) inBreaks(br string) string {
+	if new := withBreaks(e.r.New, br); new != e.r.Old {
+		return new
+	}
+	return e.r.New
 }
 
 // check refuses what cannot be meant.

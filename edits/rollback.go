@@ -134,6 +134,12 @@ func (a *application) landed(ctx context.Context) []Landed {
 			}
 			continue
 		}
+		if int64(len(s.c.NewBytes)) > a.files.Limit() { // moved without being read as text
+			if data, err := diskNow(s.folder, s.c.ToReal.Base()); err == nil && data != nil {
+				out[i].Found = workspace.HashBytes(data)
+			}
+			continue
+		}
 		now, err := a.files.Read(ctx, s.c.Target())
 		out[i].Found, out[i].Text = now.Hash, now.Text
 		if now.Unsaved && err == nil {

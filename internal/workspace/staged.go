@@ -347,13 +347,3 @@ func (s *Staged) Close() {
 	}
 	s.temp, s.backup = "", ""
 }
-
-// KeepBackup makes Close leave the old file where it is and gives its path, "" when there is none.
-func (s *Staged) KeepBackup() Path {
-	if s.backup == "" {
-		return ""
-	}
-	p := s.folder.path.Join(s.backup)
-	s.backup = ""
-	return p
-}
