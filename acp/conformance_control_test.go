@@ -64,7 +64,6 @@ func TestACP_091_SetConfigOption(t *testing.T) {
 				}
 			}
 			set("mode", "yolo").Error(-32602)
-			set("model", "scripted/no such file").Error(-32602)
 			set("no such option", "x").Error(-32602)
 			set("mode", 7).Error(-32602)
 			set("mode", nil).Error(-32602)

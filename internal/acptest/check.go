@@ -122,6 +122,7 @@ func (c *checker) answered(asked, m Message) []string {
 				bad = append(bad, fmt.Sprintf("the prompt is answered while permission for %s is asked", id))
 			}
 		}
+		clear(s.asking) // a question that is answered later has no meaning any more
 		return bad
 	}
 	return nil
