@@ -27,8 +27,14 @@ func launch(t *testing.T, script string, o acptest.EditorOptions) *program {
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return launchWith(t, o, "ACP_AGENT_MODEL=scripted/"+file)
+}
+
+// launchWith is launch with an environment in the place of a script.
+func launchWith(t *testing.T, o acptest.EditorOptions, env ...string) *program {
+	t.Helper()
 	p := &program{cwd: t.TempDir()}
-	p.Process = acptest.StartProcess(t, o, acptest.ProcessOptions{Env: []string{"ACP_AGENT_MODEL=scripted/" + file}})
+	p.Process = acptest.StartProcess(t, o, acptest.ProcessOptions{Env: env})
 	p.Initialize()
 	return p
 }
