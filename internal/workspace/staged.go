@@ -31,6 +31,9 @@ type Staged struct {
 	ours   fs.FileInfo // the file that Commit puts in place
 	backup string      // the old file under a temp name, "" when there is none
 	mode   fs.FileMode // of the old entry
+	// KeepOld, set before Commit, keeps the old file itself for Undo, not only its content. It costs
+	// two more entries in the folder's journal, so a change that stands alone does without.
+	KeepOld bool
 	// InPlace says why the old file is rewritten rather than replaced by a rename; "" when it is not.
 	InPlace string
 }
@@ -193,8 +196,7 @@ func (s *Staged) Commit() error {
 	case stagedCreate:
 		return s.commitCreate()
 	case stagedReplace:
-		backup := tempName()
-		if root.Link(s.name, backup) == nil {
+		if backup := tempName(); s.KeepOld && root.Link(s.name, backup) == nil {
 			s.backup = backup
 		}
 		if err := root.Rename(s.temp, s.name); err != nil {

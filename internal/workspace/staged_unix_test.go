@@ -127,6 +127,7 @@ func TestStagedLife(t *testing.T) {
 			}
 			f := folder(t, w, w)
 			s := c.stage(t, f)
+			s.KeepOld = true
 			if (s.InPlace != "") != c.inPlace {
 				t.Errorf("in place: %q", s.InPlace)
 			}
@@ -140,6 +141,11 @@ func TestStagedLife(t *testing.T) {
 			must[any](t)(nil, s.Undo())
 			check("undone", c.before)
 			s.Close()
+			s = c.stage(t, f)
+			must[any](t)(nil, s.Commit())
+			must[any](t)(nil, s.Undo())
+			s.Close()
+			check("undone without the old file", c.before)
 			s = c.stage(t, f)
 			must[any](t)(nil, s.Commit())
 			s.Close()
