@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"acp-agent/acp"
 	"acp-agent/internal/acptest"
@@ -14,6 +16,7 @@ import (
 	"acp-agent/internal/model"
 	"acp-agent/internal/model/scripted"
 	"acp-agent/internal/workspace"
+	"acp-agent/lsp"
 	"acp-agent/provenance"
 )
 
@@ -28,6 +31,15 @@ func (o oneModel) Resolve(_ context.Context, name, _ string) (model.Model, error
 }
 func (o oneModel) Default(context.Context) (model.Model, error) { return o.m, nil }
 func (o oneModel) List(context.Context) []model.Info            { return []model.Info{o.m.Info()} }
+
+// blind is a model without eyes.
+type blind struct{ model.Model }
+
+func (b blind) Info() model.Info {
+	info := b.Model.Info()
+	info.Images = false
+	return info
+}
 
 // desk is an editor on an agent in this process, with one session in an empty folder.
 type desk struct {
@@ -47,6 +59,10 @@ type deskOptions struct {
 	config  func(c *config.Config)
 	files   map[string]string
 	format  func(path, text string) string
+	// gopls makes the folder a git repository that gopls serves.
+	gopls bool
+	// unchecked is for tests that write lines of the editor themselves.
+	unchecked bool
 }
 
 func newDesk(t *testing.T, o deskOptions) *desk {
@@ -59,19 +75,46 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.models = acptest.NewRecorder(oneModel{scripted.New("test", script)})
+	d.models = acptest.NewRecorder(oneModel{blind{scripted.New("test", script)}})
 	c := config.Default()
 	if o.config != nil {
 		o.config(&c)
 	}
-	server := acp.NewServer(acp.Options{
+	options := acp.Options{
 		Version: "1.2.3", Config: c, Home: config.Home{Dir: workspace.Path(d.home)},
 		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
-	})
-	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format})
+	}
+	if o.gopls {
+		options.Language = d.gopls(c)
+	}
+	server := acp.NewServer(options)
+	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format, Unchecked: o.unchecked})
 	d.Initialize()
 	d.session = d.NewSession(d.dir)
 	return d
+}
+
+// gopls makes the folder a repository and starts nothing yet.
+func (d *desk) gopls(c config.Config) *lsp.Manager {
+	d.t.Helper()
+	if out, err := exec.Command("git", "init", "-q", d.dir).CombinedOutput(); err != nil {
+		d.t.Fatalf("git init: %v %s", err, out)
+	}
+	m := lsp.NewManager(lsp.Options{
+		Home: workspace.Path(d.home), UserHome: "/nobody", Environ: os.Environ(),
+		Settings: lsp.Settings{
+			Enabled: true, InlineBudget: time.Duration(c.LSP.InlineBudgetMS) * time.Millisecond, Severity: "error",
+			WaitMode: "document", WaitTimeout: 60 * time.Second, BrokenRetry: time.Second, RequireGit: true,
+			IdleTimeout: time.Minute, MaxDiagnosticChars: 4000,
+			Servers: map[string]lsp.ServerSettings{"gopls": {Command: []string{acptest.Part(d.t, "bin", "gopls")}}},
+		},
+	})
+	d.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		m.Close(ctx)
+	})
+	return m
 }
 
 func realDir(t *testing.T) string {

@@ -12,13 +12,14 @@ import (
 // edit is the one path by which an edit changes files. Its lines are the story: the tool has
 // proposed; then foresee, permit, apply and record, diagnose, report. Every way out is a result that
 // the model can read, except cancellation, which is ctx's error and comes with nothing changed.
-func (c *call) edit(ctx context.Context, p *edits.Proposal) (tool.Result, error) {
-	e := &editing{call: c, p: p, decision: c.policy.Edit(targets(p))}
+func (c *call) edit(ctx context.Context, a *tool.Action) (tool.Result, error) {
+	c.isEdit = true
+	e := &editing{call: c, kind: a.Kind, p: a.Proposal, decision: c.policy.Edit(targets(a.Proposal))}
 	if e.decision.Verdict == permissions.Deny {
 		e.announce()
 		return e.refuse(edits.Rejected, denyCode(e.decision), e.decision.Reason), nil
 	}
-	e.lint = checkSyntax(p)
+	e.lint = checkSyntax(e.p)
 	e.foresee(ctx)
 	e.announce()
 	got := e.permit(ctx)
@@ -46,6 +47,7 @@ func (c *call) edit(ctx context.Context, p *edits.Proposal) (tool.Result, error)
 // editing is one edit under way.
 type editing struct {
 	*call
+	kind     tool.Kind
 	p        *edits.Proposal
 	decision permissions.Decision
 	lint     lint

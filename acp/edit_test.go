@@ -178,15 +178,18 @@ func TestPlanModeRefusesEdits(t *testing.T) {
 }
 
 func TestCancelWhileAsking(t *testing.T) {
-	for _, answer := range []string{"cancelled", "never"} {
+	for _, answer := range []string{"cancelled", ""} {
 		d := newDesk(t, deskOptions{script: script(turn(fix, `write_file {"path": "b.txt", "content": "x"}`)), files: map[string]string{"a.go": "// teh\n"}})
 		prompt := d.Prompt(d.session, "fix it")
 		p := d.AwaitPermission()
 		d.Cancel(d.session)
-		p.Answer(answer)
+		if answer != "" {
+			p.Answer(answer)
+		}
 		if got := prompt.StopReason(); got != "cancelled" {
 			t.Errorf("%s: stop reason %q", answer, got)
 		}
+		p.Answer("allow_once") // too late
 		d.holds("a.go", "// teh\n")
 		for _, c := range d.ToolCalls(d.session) {
 			if c.Status() != "failed" {
@@ -314,7 +317,7 @@ func TestLargeFilesShowHunks(t *testing.T) {
 }
 
 func TestTheUsersOwnTextIsApplied(t *testing.T) {
-	d := newDesk(t, deskOptions{script: script(turn(fix)), files: map[string]string{"a.go": "// teh\n"}})
+	d := newDesk(t, deskOptions{script: script(turn(fix)), files: map[string]string{"a.go": "// teh\n"}, unchecked: true})
 	prompt := d.Prompt(d.session, "go")
 	p := d.AwaitPermission()
 	d.Raw(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":"allow_once"},"_meta":{"acpAgent":{"v":1,"edited":"// THE\n"}}}}`+"\n", p.ID))

@@ -12,6 +12,10 @@ import (
 // fileLimit bounds one file request: some editors never answer what they do not know.
 const fileLimit = 30 * time.Second
 
+// cancelPatience is how long a write that has begun is still waited for after a cancel. It cannot be
+// called back, so its end is worth a moment, and no more than that.
+const cancelPatience = 1500 * time.Millisecond
+
 // errEditorSilent is a file request that the editor did not answer.
 var errEditorSilent = errors.New("the editor did not answer")
 
@@ -44,6 +48,12 @@ func (f *editorFiles) ReadText(ctx context.Context, p workspace.Path) (string, e
 
 // WriteText replaces the file's text. Its result, null with some editors, says nothing.
 func (f *editorFiles) WriteText(ctx context.Context, p workspace.Path, text string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if t := f.o.current(); t != nil {
+		unhook := t.onCancel(func() { time.AfterFunc(cancelPatience, cancel) })
+		defer unhook()
+	}
 	return f.call(ctx, methodWriteFile, struct {
 		SessionID string `json:"sessionId"`
 		Path      string `json:"path"`

@@ -43,8 +43,7 @@ func (a answer) record() *provenance.Decision {
 }
 
 // permit decides on a call that is no edit, asking the user where the policy says so.
-func (c *call) permit(ctx context.Context, a *tool.Action) (refusal tool.Result, ok bool) {
-	d := c.decide(a)
+func (c *call) permit(ctx context.Context, a *tool.Action, d permissions.Decision) (refusal tool.Result, ok bool) {
 	switch d.Verdict {
 	case permissions.Allow:
 		return tool.Result{}, true

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -29,7 +32,7 @@ func (e *editing) announce() {
 	if text := e.foreseenText(); text != "" {
 		items = append(items, textContent(text))
 	}
-	e.call.announce(toolCall{Title: e.title(), Kind: string(tool.KindEdit), Content: items, Locations: e.places(), Meta: e.meta()})
+	e.call.announce(toolCall{Title: e.title(), Kind: string(e.kind), Content: items, Locations: e.places(), Meta: e.meta()})
 }
 
 // oneFile is the request for the i-th file alone, under the same id.
@@ -49,63 +52,25 @@ func (e *editing) title() string { return e.titleOf(e.p.Changes) }
 
 // titleOf is `Edit src/app.go (+3 −1, +2 errors)` with whatever else the user must know to decide.
 func (e *editing) titleOf(changes []edits.Change) string {
-	part := edits.Proposal{Changes: changes}
-	added, removed := part.Counts()
-	counts := fmt.Sprintf("+%d −%d", added, removed)
+	var more []string
 	switch n := e.introduced(); {
 	case n == 1:
-		counts += ", +1 error"
+		more = append(more, "+1 error")
 	case n > 1:
-		counts += fmt.Sprintf(", +%d errors", n)
+		more = append(more, fmt.Sprintf("+%d errors", n))
 	}
-	title := fmt.Sprintf("%s (%s)", e.names(changes), counts)
+	title := tool.EditTitle(e.env, changes, more...)
 	for _, note := range e.titleNotes(changes) {
 		title += ", " + note
 	}
 	return title
 }
 
-// names says what happens to which files.
-func (e *editing) names(changes []edits.Change) string {
-	cwd := e.roots.Cwd()
-	if len(changes) == 1 {
-		c := changes[0]
-		switch c.Op {
-		case edits.Create:
-			return "Create " + c.Path.Rel(cwd)
-		case edits.Delete:
-			return "Delete " + c.Path.Rel(cwd)
-		case edits.Move:
-			return "Move " + c.Path.Rel(cwd) + " to " + c.To.Rel(cwd)
-		}
-		return "Edit " + c.Path.Rel(cwd)
-	}
-	const most = 4
-	var names []string
-	for i, c := range changes {
-		if i == most {
-			names = append(names, fmt.Sprintf("%d more", len(changes)-most))
-			break
-		}
-		name := c.Target().Rel(cwd)
-		switch c.Op {
-		case edits.Delete:
-			name = "delete " + name
-		case edits.Move:
-			name = c.Path.Rel(cwd) + " to " + name
-		}
-		names = append(names, name)
-	}
-	return fmt.Sprintf("Edit %d files: %s", len(changes), strings.Join(names, ", "))
-}
-
-// titleNotes are the facts that change what a yes means: where it is really written, and how.
+// titleNotes are the facts that change what a yes means.
 func (e *editing) titleNotes(changes []edits.Change) []string {
 	var notes []string
-	once := map[string]bool{}
 	add := func(note string) {
-		if !once[note] {
-			once[note] = true
+		if !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}
@@ -115,12 +80,7 @@ func (e *editing) titleNotes(changes []edits.Change) []string {
 			if c.Op == edits.Move && e.roots.Locate(c.Real).Inside {
 				real = c.ToReal
 			}
-			add("outside the workspace: " + real.String())
-		} else if c.Link {
-			add("through a link to " + c.Real.Rel(e.roots.Cwd()))
-		}
-		if c.Route == edits.ViaDisk && c.RouteWhy != "" && e.client.writeFile {
-			add("written to disk: " + c.RouteWhy)
+			add("outside the workspace: " + visible(real.String()))
 		}
 		if c.Unsaved {
 			add("on top of unsaved text")
@@ -130,6 +90,14 @@ func (e *editing) titleNotes(changes []edits.Change) []string {
 		add(e.decision.Rule)
 	}
 	return notes
+}
+
+// visible makes what does not print visible: a title must not be able to hide anything.
+func visible(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0 {
+		return s
+	}
+	return strings.Trim(strconv.QuoteToGraphic(s), `"`)
 }
 
 // places are the first changed lines, one for each file.

@@ -23,7 +23,9 @@ type turn struct {
 	prompt json.RawMessage
 	stop   context.CancelFunc // ends the turn; safe to call again
 	done   chan struct{}      // closed when the turn has answered
-	out    *outbox
+	// onCancel has f called when the turn is cancelled; the returned function takes that back.
+	onCancel func(f func()) (unhook func() bool)
+	out      *outbox
 
 	modelID  string // provider/model, for the record
 	window   int    // the model's context window, 0 when unknown
@@ -56,6 +58,7 @@ func (s *Server) prompt(ctx context.Context, req *wire.Request) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	t := &turn{session: one, req: req, prompt: p.Prompt, stop: stop, done: make(chan struct{})}
+	t.onCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	before := one.register(t)
 	if !s.spawn(ctx, func(ctx context.Context) { t.run(ctx, before) }) {
 		one.forget(t)

@@ -19,16 +19,17 @@ import (
 
 // session is one conversation: where it may work, what it may do, and what the model has seen.
 type session struct {
-	id     string
-	srv    *Server
-	client *editorInfo
-	roots  *workspace.Roots
-	files  *workspace.Files
-	policy *permissions.Session
-	env    *tool.Env
-	tools  *tool.Set
-	lang   *lsp.Session // nil when the language-server layer is off
-	seen   watchlist    // files that the model knows, to notice changes by others
+	id       string
+	srv      *Server
+	client   *editorInfo
+	roots    *workspace.Roots
+	files    *workspace.Files
+	policy   *permissions.Session
+	env      *tool.Env
+	tools    *tool.Set
+	lang     *lsp.Session // nil when the language-server layer is off
+	commands *spawner
+	seen     watchlist // files that the model knows, to notice changes by others
 
 	unmet  []string // MCP servers that were asked for and not started
 	system string   // the system prompt, made by the first turn; used by the running turn only
@@ -140,10 +141,11 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 		Charset: s.charset(roots),
 		MaxSize: s.o.Config.Limits.EditBytes,
 	}
-	if s.o.Language != nil {
+	if s.o.Language != nil && s.o.Config.LSP.Enabled {
 		one.lang = s.o.Language.Session(id, roots)
 		one.lang.OnLate(one.showLate)
 	}
+	one.commands = &spawner{o: one, env: map[tool.Command][]string{}}
 	limits := s.o.Config.Limits
 	one.env = &tool.Env{
 		Files: one.files,
@@ -153,7 +155,7 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 			OutputBytes:   limits.ToolOutputBytes,
 			TerminalBytes: limits.TerminalBytes,
 		},
-		Terminals: tool.NewTerminals(one.spawner()),
+		Terminals: tool.NewTerminals(one.commands),
 		Language:  one.language(),
 		Plan:      one.showPlan,
 		Sensitive: func(p workspace.Path) bool { return one.policy.Read([]workspace.Path{p}).Sensitive },

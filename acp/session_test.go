@@ -122,12 +122,13 @@ func TestAPromptWaitsForTheOneBefore(t *testing.T) {
 }
 
 func TestCancelEndsTheRunningTurnAndTheQueue(t *testing.T) {
-	d := newDesk(t, deskOptions{script: "turns:\n- {hang: true}\n- {text: after}\n"})
+	plan := turn(`update_plan {"entries": [{"content": "wait", "priority": "high", "status": "in_progress"}]}`)
+	d := newDesk(t, deskOptions{script: script(plan, "- {hang: true}\n", "- {text: after}\n")})
 	var calls []*acptest.Call
 	for i := range 3 {
 		calls = append(calls, d.Prompt(d.session, fmt.Sprint(i)))
 	}
-	d.Until("the model is asked", func() bool { return len(d.models.Requests()) == 1 })
+	d.UntilUpdate(d.session, "plan", nil)
 	d.Cancel(d.session)
 	d.Cancel(d.session)
 	for _, c := range calls {
@@ -142,7 +143,7 @@ func TestCancelEndsTheRunningTurnAndTheQueue(t *testing.T) {
 }
 
 func TestCancelRightBehindThePromptFindsIt(t *testing.T) {
-	d := newDesk(t, deskOptions{script: "turns:\n- {hang: true, repeat: 200}\n"})
+	d := newDesk(t, deskOptions{script: "turns:\n- {hang: true, repeat: 200}\n", unchecked: true})
 	for i := range 100 {
 		id := json.RawMessage(fmt.Sprintf(`"p%d"`, i))
 		call := d.Expect(id, "session/prompt")

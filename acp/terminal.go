@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -15,25 +17,56 @@ import (
 // terminalLimit bounds the requests that end a terminal.
 const terminalLimit = 5 * time.Second
 
-// spawner runs commands in the editor's terminal where it offers one, else in a process group of ours.
-func (o *session) spawner() tool.Spawner {
-	if o.client.terminal {
-		return &editorSpawner{o}
-	}
-	return &tool.LocalSpawner{Env: o.srv.o.Environ}
+// spawner starts the session's commands: in the editor's terminal where it offers one, else in a process
+// group of ours.
+type spawner struct {
+	o *session
+
+	mu  sync.Mutex
+	env map[tool.Command][]string // guarded by mu; what allowed commands are run with
 }
 
-// editorSpawner starts commands in the editor's terminals.
-type editorSpawner struct{ o *session }
+// lend has a command run with variables that the policy demands, until the returned function is called.
+// The tools know of no policy, so the variables wait here for the command.
+func (s *spawner) lend(c tool.Command, env []string) (back func()) {
+	if len(env) == 0 {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.env[c] = env
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.env, c)
+	}
+}
 
-// Spawn creates a terminal. A cancel does not wait for the editor; a terminal that it creates after all
+// Spawn starts line in cwd.
+func (s *spawner) Spawn(ctx context.Context, line string, cwd workspace.Path, limit int) (tool.Process, error) {
+	s.mu.Lock()
+	env := s.env[tool.Command{Line: line, Cwd: cwd}]
+	s.mu.Unlock()
+	if s.o.client.terminal {
+		return s.inEditor(ctx, line, cwd, limit, env)
+	}
+	environ := s.o.srv.o.Environ
+	local := tool.LocalSpawner{Env: append(environ[:len(environ):len(environ)], env...)}
+	return local.Spawn(ctx, line, cwd, limit)
+}
+
+// inEditor creates a terminal. A cancel does not wait for the editor; a terminal that it creates after all
 // is released at once.
-func (s *editorSpawner) Spawn(ctx context.Context, line string, cwd workspace.Path, limit int) (tool.Process, error) {
+func (s *spawner) inEditor(ctx context.Context, line string, cwd workspace.Path, limit int, env []string) (tool.Process, error) {
 	dir := wirePath(cwd)
 	params := sdk.CreateTerminalRequest{SessionId: sdk.SessionId(s.o.id), Cwd: &dir}
 	params.Command, params.Args = shellCommand(s.o.client.profile, runtime.GOOS, line)
 	if limit > 0 {
 		params.OutputByteLimit = &limit
+	}
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		params.Env = append(params.Env, sdk.EnvVariable{Name: name, Value: value})
 	}
 	type created struct {
 		id  string

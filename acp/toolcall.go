@@ -15,16 +15,18 @@ import (
 	"acp-agent/internal/model"
 	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
+	"acp-agent/permissions"
 )
 
 // call is one tool call of the model on its way through the gate. It belongs to one goroutine.
 type call struct {
 	*turn
-	id    string // unique within the session
-	name  string // the tool's own name, whatever alias the model used
-	args  json.RawMessage
-	shown toolCall // as the editor was told of it; a permission request repeats it whole
-	ended bool
+	id     string // unique within the session
+	name   string // the tool's own name, whatever alias the model used
+	args   json.RawMessage
+	shown  toolCall // as the editor was told of it; a permission request repeats it whole
+	isEdit bool     // has a proposal
+	ended  bool
 }
 
 // readers are the tools that only read, so that the loop may run them side by side.
@@ -74,7 +76,7 @@ func (c *call) safely(ctx context.Context) (res tool.Result, err error) {
 		return c.refused(err)
 	}
 	if action.Proposal != nil {
-		return c.edit(ctx, action.Proposal)
+		return c.edit(ctx, action)
 	}
 	return c.plain(ctx, action)
 }
@@ -82,8 +84,13 @@ func (c *call) safely(ctx context.Context) (res tool.Result, err error) {
 // plain runs a call that is no edit.
 func (c *call) plain(ctx context.Context, a *tool.Action) (tool.Result, error) {
 	c.announce(toolCall{Title: a.Title, Kind: string(a.Kind), Locations: locations(a.Locations)})
-	if refusal, ok := c.permit(ctx, a); !ok {
+	d := c.decide(a)
+	if refusal, ok := c.permit(ctx, a, d); !ok {
 		return c.failed(refusal), ctx.Err()
+	}
+	if a.Command != nil && d.Verdict == permissions.Allow {
+		back := c.commands.lend(*a.Command, d.Env)
+		defer back()
 	}
 	c.update(toolCall{Status: statusInProgress})
 	res := a.Run(ctx, c)
@@ -183,7 +190,7 @@ func (c *call) end(status string, r tool.Result) {
 		c.announce(toolCall{Title: c.bareTitle(), Kind: kindOf(c.name)})
 	}
 	u := toolCall{Status: status, RawOutput: r.Raw}
-	if c.shown.Kind == string(tool.KindEdit) {
+	if c.isEdit {
 		// Content replaces what is shown: without the diffs they would be gone.
 		u.Title, u.Meta, u.Content = c.shown.Title, c.shown.Meta, append(u.Content, c.shown.Content...)
 	}

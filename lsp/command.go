@@ -136,19 +136,37 @@ func projectTypeScript(root, top workspace.Path) (pkg workspace.Path, major int)
 
 // packageMajor reads the major version of an npm package, 0 when there is none.
 func packageMajor(pkg workspace.Path) int {
-	data, err := os.ReadFile(string(pkg.Join("package.json")))
-	if err != nil {
-		return 0
-	}
+	major, _, _ := strings.Cut(versionIn(pkg), ".")
+	n, _ := strconv.Atoi(major)
+	return n
+}
+
+// versionIn reads the version of an npm package, "" when there is none.
+func versionIn(pkg workspace.Path) string {
 	var p struct {
 		Version string `json:"version"`
 	}
-	if json.Unmarshal(data, &p) != nil {
-		return 0
+	data, err := os.ReadFile(string(pkg.Join("package.json")))
+	if err != nil || json.Unmarshal(data, &p) != nil {
+		return ""
 	}
-	major, _, _ := strings.Cut(p.Version, ".")
-	n, _ := strconv.Atoi(major)
-	return n
+	return p.Version
+}
+
+// packageVersion is the version of the npm package that a command belongs to, for servers that do not
+// say their own.
+func packageVersion(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	dir := realPath(workspace.Path(command[0])).Dir()
+	for range 4 {
+		if v := versionIn(dir); v != "" {
+			return v
+		}
+		dir = dir.Dir()
+	}
+	return ""
 }
 
 // nativeExecutable is the compiled program behind TypeScript 7's script, so that no Node process

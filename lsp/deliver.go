@@ -44,11 +44,17 @@ func (c *Check) Wait(ctx context.Context, deadline time.Time) (v Verdict, ok boo
 	return c.take(expired)
 }
 
-// slower says whether the server is known to need longer than what is left.
+// startEstimate is what the start of a server takes at the least.
+const startEstimate = 200 * time.Millisecond
+
+// slower says whether the server is known to need longer than what is left (L5).
 func (in *instance) slower(left time.Duration) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.client != nil && in.average > left
+	if in.client == nil && in.trouble == nil {
+		return startEstimate > left
+	}
+	return in.average > left
 }
 
 // take hands out what is there and marks the rest as late.

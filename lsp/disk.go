@@ -124,8 +124,9 @@ func (in *instance) takeUp(s seen) {
 		}
 		in.events = append(in.events, fileEvent{d.path, 2})
 		in.setTruth(d, text)
-		d.was, d.accepted = text, ""
+		d.accepted = ""
 		in.saved = append(in.saved, d)
 	}
+	d.was = d.truth // only the first look after an edit may find the text before it
 	d.stamp = s.stamp
 }

@@ -84,7 +84,7 @@ func newBench(t testing.TB, files map[string]string, change ...func(*Settings)) 
 
 // sharedHome is one home for the servers' caches of a test run.
 func sharedHome(t testing.TB) workspace.Path {
-	return workspace.Path(filepath.Join(os.TempDir(), "acp-agent-lsp-test-home"))
+	return workspace.Path(filepath.Join(acptest.Parts(t), "lsp-test-home"))
 }
 
 func tempDir(t testing.TB) workspace.Path {

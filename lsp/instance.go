@@ -131,10 +131,18 @@ func (in *instance) stopIdle() {
 func (in *instance) get(ctx context.Context) (*client, error) {
 	for {
 		in.mu.Lock()
-		if in.client != nil && in.client.alive() {
-			c := in.client
+		if c := in.client; c != nil && c.alive() {
+			retiring := in.retiring
 			in.mu.Unlock()
-			return c, nil
+			if !retiring {
+				return c, nil
+			}
+			select { // it was idle; the next one follows when it is gone
+			case <-c.done:
+				continue
+			case <-ctx.Done():
+				return nil, &refusal{ReasonStarting, in.row.id + " is being restarted"}
+			}
 		}
 		a := in.attempt
 		if a == nil {
@@ -194,6 +202,9 @@ func (in *instance) start(a *attempt) {
 		in.client, in.process = c, p
 		in.since = time.Now()
 		in.trouble, in.lastError = nil, ""
+		if c.caps.version == "" {
+			c.caps.version = packageVersion(in.command)
+		}
 		in.cold = true
 	}
 	in.mu.Unlock()
@@ -329,7 +340,8 @@ func (in *instance) setAside(why *refusal, times int) {
 
 const maxBackoff = 10 * time.Minute
 
-// stop ends the running server: shutdown, exit, then the process group. It returns when it is gone.
+// stop ends the running server: shutdown, exit, then the process group, at once when ctx ends. It
+// returns when it is gone.
 func (in *instance) stop(ctx context.Context) {
 	in.mu.Lock()
 	in.retiring = true
@@ -339,7 +351,12 @@ func (in *instance) stop(ctx context.Context) {
 	case c != nil:
 		c.shutdown(ctx)
 		c.conn.Close()
-		<-c.done
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			p.group.Kill(0)
+			<-c.done
+		}
 	case a != nil && p != nil:
 		p.group.Kill(0)
 		<-a.done

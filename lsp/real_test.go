@@ -262,6 +262,62 @@ func TestRealChangedByOthers(t *testing.T) {
 	})
 }
 
+// Going back to the text before the edit behind our back is seen, although it is the very text that an
+// editor that had not saved yet would have left on disk.
+func TestRealRevertedByOthers(t *testing.T) {
+	each(t, func(t *testing.T, r realServer, b *bench) {
+		b.write(r.main, r.good)
+		want(t, b.apply(r.main, r.bad), Findings, 1, 0)
+		b.write(r.main, r.good)
+		items, notice, err := b.s.Diagnostics(context.Background(), b.path(r.main), r.good)
+		if err != nil || notice != "" || len(items) != 0 {
+			t.Fatalf("%v %q %+v", err, notice, items)
+		}
+		if d := b.m.instances()[0].find(b.path(r.main)); d.truth != r.good {
+			t.Errorf("the layer takes the file for %q", d.truth)
+		}
+	})
+}
+
+func TestRealTools(t *testing.T) {
+	each(t, func(t *testing.T, r realServer, b *bench) {
+		ctx := context.Background()
+		if r.other == "" {
+			places, notice, err := b.s.Definition(ctx, b.path(r.main), b.read(r.main), 1, 1)
+			if notice == "" || err != nil || len(places) != 0 {
+				t.Errorf("definition: %v %q %v", places, notice, err)
+			}
+			return
+		}
+		text := b.read(r.other)
+		line, char := 0, 0
+		for i, l := range strings.Split(text, "\n") {
+			if n := strings.LastIndex(strings.ToLower(l), "a()"); n >= 0 {
+				line, char = i+1, n+1
+			}
+		}
+		// Another line above it exists only in the editor's buffer.
+		comment := map[string]string{".go": "// ü", ".ts": "// ü", ".py": "# ü"}[filepath.Ext(r.other)]
+		text = comment + "\n" + text
+		line++
+		places, notice, err := b.s.Definition(ctx, b.path(r.other), text, line, char)
+		if err != nil || notice != "" || len(places) != 1 || places[0].Path != b.path(r.main) {
+			t.Fatalf("definition: %v %q %v", places, notice, err)
+		}
+		places, notice, err = b.s.References(ctx, b.path(r.main), b.read(r.main), places[0].Line, places[0].Character)
+		if err != nil || notice != "" || len(places) < 2 {
+			t.Errorf("references: %v %q %v", places, notice, err)
+		}
+		hover, notice, err := b.s.Hover(ctx, b.path(r.other), text, line, char)
+		if err != nil || notice != "" || !strings.Contains(strings.ToLower(hover), "a()") {
+			t.Errorf("hover: %q %q %v", hover, notice, err)
+		}
+		if _, _, err := b.s.Hover(ctx, b.path(r.other), text, 0, 1); err == nil {
+			t.Error("line 0 is taken")
+		}
+	})
+}
+
 func TestRealIdleStop(t *testing.T) {
 	each(t, func(t *testing.T, r realServer, b *bench) {
 		b.m.idle = time.Millisecond

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"log/slog"
 	"path/filepath"
 	"strings"
 
@@ -58,6 +59,9 @@ func (c *client) notified(method string, params json.RawMessage) {
 	case "$/progress":
 		c.progressed(params)
 	case "window/logMessage", "window/showMessage":
+		if !c.log.Enabled(forever{}, slog.LevelDebug) {
+			return // some servers write six of them for each question
+		}
 		var m struct {
 			Type    int    `json:"type"`
 			Message string `json:"message"`

@@ -150,13 +150,15 @@ func goplsOptions(launch) map[string]any {
 
 // typescriptOptions keep an untrusted project from choosing the TypeScript that is run.
 func typescriptOptions(l launch) map[string]any {
-	o := map[string]any{"disableAutomaticTypingAcquisition": true, "hostInfo": "acp-agent"}
+	// A second tsserver that knows syntax only would answer questions while the project is being read,
+	// wrongly.
+	server := map[string]any{"useSyntaxServer": "never"}
 	if !l.trusted {
 		if sdk := siblingSDK(l.command); sdk != "" {
-			o["tsserver"] = map[string]any{"path": sdk}
+			server["path"] = sdk
 		}
 	}
-	return o
+	return map[string]any{"disableAutomaticTypingAcquisition": true, "hostInfo": "acp-agent", "tsserver": server}
 }
 
 // pyrightSettings name the interpreter: the operator's VIRTUAL_ENV, and in a trusted project its own

@@ -29,8 +29,6 @@ func (f *finding) merge(g finding) {
 	}
 }
 
-func (f finding) none() bool { return f == finding{} }
-
 // lexical joins a path to a folder by name, as cd does.
 func lexical(cwd workspace.Path, name string) workspace.Path {
 	if filepath.IsAbs(name) {

@@ -47,9 +47,7 @@ func Verify(path string) (Report, error) {
 	if err != nil {
 		return rep, err
 	}
-	for _, line := range h.healed {
-		rep.Warnings = append(rep.Warnings, line)
-	}
+	rep.Warnings = append(rep.Warnings, h.healed...)
 	switch {
 	case errors.Is(headErr, fs.ErrNotExist):
 		rep.Warnings = append(rep.Warnings, "there is no head file, so records cut off the end cannot be noticed")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"acp-agent/acp"
 	"acp-agent/internal/config"
+	"acp-agent/internal/logfile"
 	"acp-agent/internal/model/providers"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
@@ -27,7 +27,7 @@ type app struct {
 	userHome workspace.Path
 	config   config.Config
 	logger   *slog.Logger
-	log      io.Closer
+	log      *logfile.Log
 	resolver *providers.Resolver
 }
 
@@ -102,7 +102,7 @@ func languageSettings(c config.LSP) lsp.Settings {
 	servers := make(map[string]lsp.ServerSettings, len(c.Servers))
 	for id, s := range c.Servers {
 		servers[id] = lsp.ServerSettings{
-			Enabled: s.Enabled, Disabled: s.Disabled, Command: append(s.Command, s.Args...),
+			Enabled: s.Enabled, Disabled: s.Disabled, Command: s.Command,
 			Extensions: s.Extensions, RootMarkers: s.RootMarkers, LanguageID: s.LanguageID,
 			Description: s.Description, Env: s.Env, InitializationOptions: s.InitializationOptions,
 		}
@@ -150,10 +150,24 @@ func (a *app) models() *providers.Resolver {
 	return a.resolver
 }
 
-// openLogFile opens the log.
+// openLogFile prepares the log; its file is made by the first record. Keys that are known here are
+// never written.
 func (a *app) openLogFile() error {
-	a.logger = slog.New(slog.DiscardHandler)
+	level, err := logfile.Level(os.Getenv, a.config.Log.Level)
+	if err != nil {
+		return usageError{err}
+	}
+	a.log = logfile.New(logfile.Options{Path: string(a.home.Dir.Join("logs", "agent.log")), Level: level})
+	for _, p := range a.config.Providers {
+		a.log.Redactor().Add(p.APIKey)
+	}
+	a.logger = a.log.Logger()
 	return nil
 }
 
-func (a *app) closeLog() {}
+// closeLog closes the log's file.
+func (a *app) closeLog() {
+	if a.log != nil {
+		_ = a.log.Close() // there is nobody left to tell
+	}
+}

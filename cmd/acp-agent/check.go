@@ -44,6 +44,9 @@ func (a *app) selfCheck(c *cobra.Command) error {
 	if a.home.Dir, err = workspace.ParsePath(filepath.Join(dir, "home")); err != nil {
 		return err
 	}
+	if err := a.openLogFile(); err != nil { // in the temporary home
+		return err
+	}
 	ctx, cancel := context.WithTimeout(c.Context(), checkLimit)
 	defer cancel()
 	reason, err := a.checkTurn(ctx, dir)

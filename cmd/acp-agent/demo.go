@@ -70,20 +70,19 @@ func (a *app) demo(c *cobra.Command, keep bool) error {
 	step(out, 2, "A language server")
 	withServer := a.demoServer(ctx, out)
 
-	// Settings and servers are the user's; sessions and records stay with the project.
-	language := a.language()
+	// The language servers are the user's; settings, records and the log stay with the project.
+	servers := a.config.LSP
+	servers.Enabled = withServer
+	servers.ForeseeBudgetMS = 30_000 // a cold server is worth waiting for, here
+	language := a.languageFor(servers)
 	a.config = config.Default()
+	a.config.LSP.Enabled, a.config.LSP.ForeseeBudgetMS = servers.Enabled, servers.ForeseeBudgetMS
 	a.config.Model = "scripted/" + filepath.Join(dir, "model.yaml")
-	home, err := workspace.ParsePath(filepath.Join(dir, "home"))
-	if err != nil {
+	if a.home.Dir, err = workspace.ParsePath(filepath.Join(dir, "home")); err != nil {
 		return err
 	}
-	a.home.Dir = home
-	if !withServer {
-		a.config.LSP.Enabled = false
-	} else {
-		a.config.LSP.ForeseeBudgetMS = 30_000 // a cold server is worth waiting for, here
-		language = a.languageFor(a.config.LSP)
+	if err := a.openLogFile(); err != nil {
+		return err
 	}
 	step(out, 3, "A prompt, and what the model wants to change")
 	if err := a.demoTurn(ctx, c, language, project); err != nil {

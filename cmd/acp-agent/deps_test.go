@@ -48,6 +48,7 @@ var arrows = []arrow{
 	{"internal/wire", nil, nil, "the wire carries both protocols and knows neither"},
 	{"internal/syntax", nil, nil, "a syntax check is a function of a text"},
 	{"internal/procgroup", nil, nil, "a process group is a matter of the system"},
+	{"internal/logfile", nil, nil, "a log knows nobody who writes to it"},
 	{"internal/config", []string{"internal/workspace"}, nil, "configuration is read before anything else exists"},
 	{"internal/model", nil, nil, "the interface must fit every provider, so it knows none"},
 	{"internal/model/providers", []string{"internal/model", "internal/model/*"}, nil,

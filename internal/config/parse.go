@@ -68,12 +68,18 @@ func exposedKey(name string, c Config) string {
 }
 
 // Parse reads config.yaml's content over the defaults; name is for messages.
-func Parse(name string, data []byte) (Config, error) {
+func Parse(name string, data []byte) (c Config, err error) {
+	defer func() {
+		// The YAML library panics on some broken files; the user wrote one and is told so.
+		if p := recover(); p != nil {
+			c, err = Config{}, &Problem{File: name, Message: fmt.Sprintf("the file is not YAML that can be read (%v)", p)}
+		}
+	}()
 	body, err := parseBody(name, data)
 	if err != nil {
 		return Config{}, err
 	}
-	c := Default()
+	c = Default()
 	if body == nil {
 		return c, nil
 	}
