@@ -20,14 +20,12 @@ func hinted(h hunk, spots []spot) []spot {
 // anchor line itself may be repeated in the hunk.
 func below(spots []spot, ends []int, n int) []spot {
 	var out []spot
-	for _, end := range ends {
-		for _, s := range spots {
-			if s.first+n > end {
-				if len(out) == 0 || out[len(out)-1].first != s.first {
-					out = append(out, s)
-				}
-				break
-			}
+	for _, end := range ends { // both grow
+		for len(spots) > 0 && spots[0].first+n <= end {
+			spots = spots[1:]
+		}
+		if len(spots) > 0 && (len(out) == 0 || out[len(out)-1].first != spots[0].first) {
+			out = append(out, spots[0])
 		}
 	}
 	return out
@@ -61,13 +59,11 @@ func (pl *placer) anchors(h hunk) ([]int, *Refusal) {
 func nextBelow(ends, at []int) []int {
 	var out []int
 	for _, end := range ends {
-		for _, i := range at {
-			if i > end {
-				if len(out) == 0 || out[len(out)-1] != i {
-					out = append(out, i)
-				}
-				break
-			}
+		for len(at) > 0 && at[0] <= end {
+			at = at[1:]
+		}
+		if len(at) > 0 && (len(out) == 0 || out[len(out)-1] != at[0]) {
+			out = append(out, at[0])
 		}
 	}
 	return out

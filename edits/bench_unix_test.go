@@ -76,3 +76,23 @@ func BenchmarkTwoSyncs(b *testing.B) {
 		w.try(dir.Sync())
 	}
 }
+
+// BenchmarkEqualLines is a file of equal lines, where everything fits everywhere.
+func BenchmarkEqualLines(b *testing.B) {
+	w := newWorld(b, tree{"f": strings.Repeat("eeee eeee\n", 400_000)})
+	for name, call := range map[string]call{
+		"replace":     rp("f", "e", "x"),
+		"replace all": rpAll("f", "e", "xx"),
+		"patch":       ap("*** Update File: f", "-eeee eeee", "+x"),
+		"anchors":     ap("*** Update File: f", "@@ eeee", "@@ eeee", "-eeee eeee", "+x"),
+		"no match":    rp("f", "zzz\nyyyy eee", "q"),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := call(b.Context(), w); (err == nil) != (name == "replace all") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
