@@ -55,6 +55,7 @@ type Process struct {
 	*Editor
 	Cmd    *exec.Cmd
 	stderr *lockedBuffer
+	stdout *os.File      // our end
 	exited chan struct{} // closed when the process has ended
 }
 
@@ -120,8 +121,21 @@ func startCommand(t testing.TB, cmd *exec.Cmd, o EditorOptions) *Process {
 			t.Logf("the program's stderr:\n%s", proc.Stderr())
 		}
 	})
+	proc.stdout = stdout
 	proc.Editor = NewEditor(t, stdout, stdin, o)
 	return proc
+}
+
+// CloseOutput stops listening: the program's next write fails.
+func (p *Process) CloseOutput() { p.stdout.Close() }
+
+// Output runs the built program to its end and gives its stdout.
+func Output(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(Binary(t), args...)
+	cmd.Env = append(cmd.Environ(), "ACP_AGENT_HOME="+t.TempDir())
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 // AwaitExit waits for the process to end and gives its exit code; -1 after a signal.
@@ -180,4 +194,19 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
+}
+
+// take is what was written since the last call.
+func (b *lockedBuffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.buf.String()
+	b.buf.Reset()
+	return text
+}
+
+func (b *lockedBuffer) printf(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fmt.Fprintf(&b.buf, format, args...)
 }
