@@ -3,6 +3,7 @@
 package acp_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,5 +72,46 @@ func TestACP_061_OverHTTP(t *testing.T) {
 	p.Call("authenticate", map[string]any{"methodId": "env"})
 	if stop := p.Prompt(id, "hi").StopReason(); stop != "end_turn" || p.Text(id) != "Welcome." {
 		t.Errorf("stop reason %q, said %q", stop, p.Text(id))
+	}
+}
+
+// TestCaseGM01_HistoryOnTheWire has the model write half a call: the next request carries a result
+// for it, and arguments that are JSON, or a strict provider would refuse everything from then on.
+// (case G-M01)
+func TestCaseGM01_HistoryOnTheWire(t *testing.T) {
+	broken := modelserver.Call{ID: "c1", Name: "edit_file", Arguments: `{"path":"a.txt","old_string":"x`}
+	whole := modelserver.Call{ID: "c2", Name: "list_directory", Arguments: `{"path":"."}`}
+	p, server := online(t, acptest.EditorOptions{}, modelserver.Reply{Calls: []modelserver.Call{broken}}, modelserver.Reply{Calls: []modelserver.Call{whole}}, modelserver.Reply{Text: "Over."})
+	id := p.NewSession(p.cwd)
+	if stop := p.Prompt(id, "go").StopReason(); stop != "end_turn" || p.Text(id) != "Over." {
+		t.Errorf("stop reason %q, said %q", stop, p.Text(id))
+	}
+	chats := 0
+	for _, r := range server.Requests() {
+		if !strings.HasSuffix(r.Path, "/chat/completions") {
+			continue
+		}
+		chats++
+		waiting := map[string]bool{}
+		for _, m := range acptest.Get[[]json.RawMessage](r.Body, "messages") {
+			for _, call := range acptest.Get[[]json.RawMessage](m, "tool_calls") {
+				waiting[acptest.Get[string](call, "id")] = true
+				if args := acptest.Get[string](call, "function", "arguments"); !json.Valid([]byte(args)) {
+					t.Errorf("request %d sends the arguments %q", chats, args)
+				}
+			}
+			if answers := acptest.Get[string](m, "tool_call_id"); answers != "" {
+				if !waiting[answers] {
+					t.Errorf("request %d has a result for %q, which does not wait for one", chats, answers)
+				}
+				delete(waiting, answers)
+			}
+		}
+		if len(waiting) > 0 {
+			t.Errorf("request %d lacks results for %v", chats, waiting)
+		}
+	}
+	if chats != 3 {
+		t.Errorf("%d requests", chats)
 	}
 }
