@@ -27,8 +27,14 @@ func launch(t *testing.T, script string, o acptest.EditorOptions) *program {
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return launchWith(t, o, "ACP_AGENT_MODEL=scripted/"+file)
+}
+
+// launchWith is launch with an environment in the place of a script.
+func launchWith(t *testing.T, o acptest.EditorOptions, env ...string) *program {
+	t.Helper()
 	p := &program{cwd: t.TempDir()}
-	p.Process = acptest.StartProcess(t, o, acptest.ProcessOptions{Env: []string{"ACP_AGENT_MODEL=scripted/" + file}})
+	p.Process = acptest.StartProcess(t, o, acptest.ProcessOptions{Env: env})
 	p.Initialize()
 	return p
 }
@@ -94,13 +100,7 @@ func TestACP_079_MuchOutput(t *testing.T) {
 	}
 }
 
-// ends are the ways in which an editor leaves.
-var ends = map[string]func(p *program){
-	"stdin closed": func(p *program) { p.CloseInput() },
-	"SIGTERM":      func(p *program) { _ = p.Cmd.Process.Signal(syscall.SIGTERM) },
-}
-
-// leave plays one end of the program in each state that it can be in.
+// leave plays one end of the program in each state that it can be in (case G-S05).
 func leave(t *testing.T, end func(p *program)) {
 	t.Run("idle", func(t *testing.T) {
 		p := launch(t, talking, acptest.EditorOptions{})
@@ -148,9 +148,23 @@ func leave(t *testing.T, end func(p *program)) {
 	})
 }
 
-func TestACP_094_StdinClosed(t *testing.T) { leave(t, ends["stdin closed"]) }
+func TestACP_094_StdinClosed(t *testing.T) { leave(t, func(p *program) { p.CloseInput() }) }
 
-func TestACP_095_SIGTERM(t *testing.T) { leave(t, ends["SIGTERM"]) }
+func TestACP_095_SIGTERM(t *testing.T) {
+	leave(t, func(p *program) {
+		if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestACP_097_EditorKilled ends both streams at once, as the kernel does for a process that died.
+func TestACP_097_EditorKilled(t *testing.T) {
+	leave(t, func(p *program) {
+		p.CloseOutput()
+		p.CloseInput()
+	})
+}
 
 // TestACP_097_StdoutClosed ends the reading side in the middle of a turn: the next write meets a
 // broken pipe, which must end the program in order and with its children.
@@ -189,6 +203,32 @@ func TestACP_098_ChildrenKeepOffStdout(t *testing.T) {
 	}
 	if text := p.ToolCalls(id)[0].Text(); !strings.Contains(text, "JUNK") {
 		t.Errorf("the command's output is not shown: %q", text)
+	}
+}
+
+// TestCaseGS04_StdoutIsProtocolOnly starts for the first time in an empty home, logs everything, meets
+// a model that fails and commands that print; each line of stdout is checked. (case G-S04)
+func TestCaseGS04_StdoutIsProtocolOnly(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "model.yaml")
+	if err := os.WriteFile(script, []byte(richTurns+"  - {error: {status: 400, message: no}}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := launchWith(t, acptest.EditorOptions{Answer: "allow_once"}, "ACP_AGENT_MODEL=scripted/"+script, "ACP_AGENT_LOG=debug")
+	if err := os.WriteFile(filepath.Join(p.cwd, "a.go"), []byte("package a\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	id := p.NewSession(p.cwd)
+	if stop := p.Prompt(id, "go").StopReason(); stop != "end_turn" {
+		t.Errorf("stop reason %q", stop)
+	}
+	p.Prompt(id, "again").Error()
+	p.CloseInput()
+	if code := p.AwaitExit(10 * time.Second); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	log, err := os.ReadFile(filepath.Join(p.Home, "logs", "agent.log"))
+	if err != nil || len(log) == 0 && p.Stderr() == "" {
+		t.Errorf("nothing was logged at level debug (%v)", err)
 	}
 }
 

@@ -74,6 +74,7 @@ type documents struct {
 	observers map[*observer]struct{}
 	versioned bool          // the server's publishes carry versions
 	pushes    bool          // it has published something
+	silent    bool          // it said nothing of a text before an edit
 	fresh     chan struct{} // closed and replaced when the server asks us to ask again
 	proposals []proposal
 }

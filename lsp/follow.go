@@ -221,7 +221,11 @@ func (p *part) again(ctx context.Context, v *verdictOf) {
 	in.syncDisk()
 	in.mu.Lock()
 	in.flush(v.client)
+	superseded := slices.ContainsFunc(p.files, func(f *editFile) bool { return f.doc.sent != f.change.NewText })
 	in.mu.Unlock()
+	if superseded {
+		return
+	}
 	var outs []outcome
 	var added []Finding
 	for i, f := range p.files {

@@ -54,6 +54,7 @@ func Cleanup() {
 type Process struct {
 	*Editor
 	Cmd    *exec.Cmd
+	Home   string // ACP_AGENT_HOME
 	stderr *lockedBuffer
 	stdout *os.File      // our end
 	exited chan struct{} // closed when the process has ended
@@ -85,7 +86,9 @@ func StartProcess(t testing.TB, o EditorOptions, p ProcessOptions) *Process {
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "TERM=dumb", "ACP_AGENT_HOME=" + p.Home,
 	}, p.Env...)
-	return startCommand(t, cmd, o)
+	proc := startCommand(t, cmd, o)
+	proc.Home = p.Home
+	return proc
 }
 
 // startCommand runs cmd with an editor at its streams.
