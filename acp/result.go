@@ -157,6 +157,9 @@ func (e *editing) applyFailed(err error) tool.Result {
 	if !ok {
 		res = tool.Failed(edits.CodeIO, err.Error())
 	}
+	if e.p.State == edits.Pending || e.p.State == edits.Approved {
+		e.p.State = edits.Failed
+	}
 	e.shown.Meta, e.shown.Content = e.meta(), e.diffs()
 	return e.failed(res)
 }
