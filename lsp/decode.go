@@ -40,8 +40,8 @@ func diagnostics(items []json.RawMessage, skip map[string]bool) (out []diag, bad
 	out = make([]diag, 0, len(items))
 	for _, item := range items {
 		var r rawDiagnostic
-		if err := decode(item, &r); err != nil {
-			bad++
+		if err := decode(item, &r); err != nil || r.Message == nil {
+			bad++ // one that says nothing says nothing
 			continue
 		}
 		d := r.diag()

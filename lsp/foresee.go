@@ -123,7 +123,7 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 	if err != nil {
 		reason := in.refusedFor(err)
 		if reason == ReasonStarting {
-			s.background(g.warm)
+			s.untilApplied(g.warm)
 		}
 		return g.none(reason)
 	}
@@ -141,7 +141,7 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 	}
 	switch {
 	case late:
-		s.background(g.warm)
+		s.untilApplied(g.warm)
 	case c.mayExplore():
 		s.untilApplied(g.explore)
 	}

@@ -12,10 +12,15 @@ import (
 	"go.uber.org/goleak"
 
 	"acp-agent/internal/acptest"
+	"acp-agent/internal/acptest/lspserver"
 	"acp-agent/internal/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	lspserver.Main()
+	playHost()
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a workspace on disk with a session of the layer.
 type bench struct {
