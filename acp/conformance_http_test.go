@@ -48,6 +48,8 @@ func TestACP_060_OverHTTP(t *testing.T) {
 	for name, reply := range map[string]modelserver.Reply{
 		"bad request":  {Status: http.StatusBadRequest, Body: `{"error":{"message":"the model is asleep"}}`},
 		"broken":       {Text: strings.Repeat("half a sentence ", 20), Fault: modelserver.Reset, After: 8},
+		"cut off":      {Text: strings.Repeat("half a sentence ", 20), Fault: modelserver.CutOff, After: 8},
+		"garbage":      {Text: strings.Repeat("half a sentence ", 20), Fault: modelserver.Garbage, After: 8},
 		"error inside": {Text: strings.Repeat("half a sentence ", 20), Fault: modelserver.ErrorData, After: 8, Body: `{"error":{"message":"the model is asleep"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

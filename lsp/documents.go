@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -187,6 +188,10 @@ func (in *instance) flush(c *client, open ...*document) {
 	if len(changes) > 0 {
 		in.notify(c, "workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
 	}
+	// What is asked about comes last, so that the first word on it knows the others' texts.
+	slices.SortStableFunc(in.dirty, func(a, b *document) int {
+		return cmp.Compare(slices.Index(open, a), slices.Index(open, b))
+	})
 	for _, d := range in.dirty {
 		if d.client == c && !in.overlaid[d] {
 			in.restore(c, d)

@@ -194,3 +194,5 @@ func (f *faulty) ended() {
 	}
 	f.server.WantGone(2 * time.Second)
 }
+
+func paths(list ...workspace.Path) []workspace.Path { return list }
