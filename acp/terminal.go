@@ -74,6 +74,9 @@ func (s *spawner) inEditor(ctx context.Context, line string, cwd workspace.Path,
 	}
 	result := make(chan created)
 	started := s.o.srv.spawn(ctx, func(ctx context.Context) {
+		if ctx.Err() != nil {
+			return // cancelled before it began: nothing may be created after the turn's answer
+		}
 		creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), fileLimit)
 		defer cancel()
 		var answer struct {
