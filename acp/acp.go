@@ -40,6 +40,7 @@ type Options struct {
 type Server struct {
 	o      Options
 	log    *slog.Logger
+	in     *intake
 	conn   *wire.Conn
 	policy *permissions.Policy
 	blobs  *provenance.Blobs

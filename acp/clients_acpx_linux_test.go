@@ -22,7 +22,7 @@ type acpx struct {
 
 func newAcpx(t *testing.T, model string) *acpx {
 	t.Helper()
-	acptest.RealClient(t, "acpx")
+	acptest.Needs(t, "acpx")
 	return &acpx{
 		outside: newOutside(t, model), node: acptest.Node(t),
 		script: acptest.Part(t, "npm", "node_modules", "acpx", "dist", "cli.js"),

@@ -13,9 +13,13 @@ import (
 
 // sdkScript answers the prompts of testing/npm/sdk-driver.mjs.
 var sdkScript = `turns:
-  - text: "I will mend it."
+  - thought: "A typo."
+    text: "I will mend it."
     tool_calls: [{id: c1, name: edit_file, arguments: {path: a.txt, old_string: teh, new_string: the}}]
+    usage: {input: 10, output: 5}
   - text: "Mended."
+  - tool_calls: [{id: c0, name: edit_file, arguments: {path: a.txt, old_string: the, new_string: teh}}]
+  - text: "As you like."
   - tool_calls: [{id: c2, name: write_file, arguments: {path: plan.txt, content: "no\n"}}]
   - text: "In plan mode I may not."
   - {text: "` + strings.Repeat("On and on. ", 500) + `", chunk: 5, delay_ms: 50}
@@ -40,6 +44,11 @@ func (s sdkTurn) statuses(id string) []string {
 	return list
 }
 
+// has says whether an update of this kind came.
+func (s sdkTurn) has(kind string) bool {
+	return slices.ContainsFunc(s.Updates, func(u json.RawMessage) bool { return acptest.Get[string](u, "sessionUpdate") == kind })
+}
+
 // text is what the agent said.
 func (s sdkTurn) text() string {
 	var text strings.Builder
@@ -51,10 +60,19 @@ func (s sdkTurn) text() string {
 	return text.String()
 }
 
+// optionKinds are the kinds of what a permission request offers, in order.
+func optionKinds(request json.RawMessage) []string {
+	var list []string
+	for _, option := range acptest.Get[[]json.RawMessage](request, "options") {
+		list = append(list, acptest.Get[string](option, "kind"))
+	}
+	return list
+}
+
 // TestSDK drives the built program with the protocol's own TypeScript library, which checks what it
 // receives and complains on its stderr.
 func TestSDK(t *testing.T) {
-	acptest.RealClient(t, "sdk")
+	acptest.Needs(t, "sdk")
 	o := newOutside(t, sdkScript)
 	put(t, o.file("a.txt"), "teh fox\n")
 	driver, err := filepath.Abs("../testing/npm/sdk-driver.mjs")
@@ -90,8 +108,8 @@ func TestSDK(t *testing.T) {
 	for _, turn := range seen.Turns {
 		stops = append(stops, turn.StopReason)
 	}
-	check("stop reasons", stops, "[end_turn end_turn cancelled cancelled end_turn]")
-	if len(stops) != 5 || len(seen.Permissions) != 2 || len(seen.Writes) != 1 || len(seen.Configured) != 2 {
+	check("stop reasons", stops, "[end_turn end_turn end_turn cancelled cancelled end_turn]")
+	if len(stops) != 6 || len(seen.Permissions) != 3 || len(seen.Writes) != 1 || len(seen.Configured) != 2 {
 		t.Fatalf("%d turns, %d permission requests, %d writes, %d options set", len(stops), len(seen.Permissions), len(seen.Writes), len(seen.Configured))
 	}
 
@@ -99,18 +117,26 @@ func TestSDK(t *testing.T) {
 	asked := seen.Permissions[0]
 	check("asked about", acptest.Get[string](asked, "toolCall", "toolCallId"), "c1")
 	check("title", acptest.Get[string](asked, "toolCall", "title"), "Edit a.txt (+1 −1), on top of unsaved text")
+	check("options", optionKinds(asked), "[allow_once allow_always reject_once]")
 	check("shown before", acptest.Get[string](asked, "toolCall", "content", 0, "oldText"), "teh fox, not saved yet\n")
 	check("states of the edit", seen.Turns[0].statuses("c1"), "[pending in_progress completed]")
 	check("said with the edit", seen.Turns[0].text(), "I will mend it.Mended.")
+	for _, kind := range []string{"agent_thought_chunk", "usage_update", "session_info_update"} {
+		if !seen.Turns[0].has(kind) {
+			t.Errorf("the first turn has no %s", kind)
+		}
+	}
 	check("written", acptest.Get[string](seen.Writes[0], "path"), o.file("a.txt"))
 	if !slices.Contains(seen.Reads, o.file("a.txt")) {
 		t.Errorf("the editor was asked for %v", seen.Reads)
 	}
+	check("states of the refused edit", seen.Turns[1].statuses("c0"), "[pending failed]")
+	check("said of the refusal", seen.Turns[1].text(), "As you like.")
 	o.holds(t, "a.txt", "the fox, not saved yet\n")
 
 	// Modes and options.
-	check("states in plan mode", seen.Turns[1].statuses("c2"), "[pending failed]")
-	check("said in plan mode", seen.Turns[1].text(), "In plan mode I may not.")
+	check("states in plan mode", seen.Turns[2].statuses("c2"), "[pending failed]")
+	check("said in plan mode", seen.Turns[2].text(), "In plan mode I may not.")
 	o.holds(t, "plan.txt", "")
 	check("an unknown mode", seen.UnknownMode, -32602)
 	for i, want := range []string{"default", "off"} {
@@ -123,13 +149,13 @@ func TestSDK(t *testing.T) {
 	}
 
 	// Cancelling.
-	if said := seen.Turns[2].text(); said == "" || len(said) > 3000 {
+	if said := seen.Turns[3].text(); said == "" || len(said) > 3000 {
 		t.Errorf("before and after the cancel the agent said %d characters", len(said))
 	}
-	check("asked when the mind changed", acptest.Get[string](seen.Permissions[1], "toolCall", "toolCallId"), "c3")
-	check("states of the cancelled edit", seen.Turns[3].statuses("c3"), "[pending failed]")
+	check("asked when the mind changed", acptest.Get[string](seen.Permissions[2], "toolCall", "toolCallId"), "c3")
+	check("states of the cancelled edit", seen.Turns[4].statuses("c3"), "[pending failed]")
 	o.holds(t, "mind.txt", "")
-	check("said after that", seen.Turns[4].text(), "Yes.")
+	check("said after that", seen.Turns[5].text(), "Yes.")
 
 	check("a closed session", seen.AfterClose, -32002)
 	if seen.Exit.Code == nil || *seen.Exit.Code != 0 {

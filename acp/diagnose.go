@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,23 @@ func diagnosticsText(v lsp.Verdict, limit int) string {
 		}
 		return "Fresh diagnostics: no new errors."
 	case lsp.NoVerdict:
-		return "No verdict of the language server: " + v.Reason + "."
+		return "No verdict: " + noVerdict(v) + "."
 	}
 	return ""
+}
+
+// noVerdict says why there is none, by server where servers were asked.
+func noVerdict(v lsp.Verdict) string {
+	var parts []string
+	for _, s := range v.Servers {
+		if s.State == lsp.NoVerdict && s.Reason != "" {
+			if part := s.ID + " " + strings.ReplaceAll(s.Reason, "_", " "); !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return strings.ReplaceAll(v.Reason, "_", " ")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -170,7 +170,7 @@ func (e *editing) verdictText(v lsp.Verdict) string {
 	case lsp.Findings:
 		return v.ForModel("LSP diagnostics that this edit would introduce", e.maxDiagnostics())
 	case lsp.NoVerdict:
-		return "Not checked yet: the language server gave no verdict in time (" + v.Reason + ")."
+		return "Not checked: " + noVerdict(v) + "."
 	case lsp.Clean:
 		if v.Mended > 0 {
 			return fmt.Sprintf("Checked: brings in no errors and mends %d.", v.Mended)

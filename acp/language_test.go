@@ -117,3 +117,23 @@ func TestTheModelAsksTheLanguageServer(t *testing.T) {
 		t.Errorf("hover: %s", got)
 	}
 }
+
+func TestLateForesightIsShownWhileTheQuestionIsOpen(t *testing.T) {
+	d := newDesk(t, deskOptions{gopls: true, profile: "acpx", files: module(), script: script(turn(breakA)),
+		config: func(c *config.Config) { c.LSP.ForeseeBudgetMS, c.LSP.InlineBudgetMS = 1, 60_000 }})
+	prompt := d.Prompt(d.session, "go")
+	p := d.AwaitPermission()
+	if got := string(p.Call); strings.Contains(got, "undefined: missing") || !strings.Contains(got, "Not checked") {
+		t.Fatalf("the question waited for the server: %s", got)
+	}
+	late := d.UntilUpdate(d.session, "tool_call_update", func(u json.RawMessage) bool { return strings.Contains(string(u), "undefined: missing") })
+	if acptest.Get[string](late, "status") != "" || acptest.Get[string](late, "content", 0, "type") != "diff" {
+		t.Errorf("the late update: %s", late)
+	}
+	p.Answer("allow_once")
+	prompt.Result()
+	d.holds("a.go", strings.Replace(module()["a.go"], "return 1", "return missing", 1))
+	if got := acptest.Get[string](json.RawMessage(d.result(0)), "lsp", "state"); got != "findings" {
+		t.Errorf("the result: %s", d.result(0))
+	}
+}

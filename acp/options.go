@@ -95,10 +95,14 @@ func (o *session) options(ctx context.Context) []configOption {
 	models := o.srv.o.Models.List(ctx)
 	o.mu.Lock()
 	chosen, thought, diagnostics := o.model, o.thought, o.diagnostics
-	o.mu.Unlock()
+	if chosen == "" {
+		chosen = o.inUse
+	}
 	if chosen == "" && len(models) > 0 {
 		chosen = models[0].ID
 	}
+	o.shown = chosen
+	o.mu.Unlock()
 	if chosen != "" {
 		list = append(list, modelOption(chosen, models))
 	}
@@ -188,6 +192,18 @@ func (s *Server) setMode(ctx context.Context, req *wire.Request) {
 func (o *session) tellMode(ctx context.Context) {
 	o.notify(modeUpdate{Kind: "current_mode_update", Mode: string(o.policy.Mode())})
 	o.tellOptions(ctx)
+}
+
+// using tells the editor the model that a turn runs with, when that is not the one it was told: the
+// default one may only have been found since.
+func (o *session) using(ctx context.Context, id string) {
+	o.mu.Lock()
+	o.inUse = id
+	told := o.shown == id
+	o.mu.Unlock()
+	if !told {
+		o.tellOptions(ctx)
+	}
 }
 
 func (o *session) tellOptions(ctx context.Context) {

@@ -20,6 +20,7 @@ import (
 // Bounds of what an editor is shown.
 const (
 	diffBytes  = 256 << 10 // a side of a diff; larger files show hunks
+	allBytes   = 2 << 20   // all diffs of a proposal; above it every file shows hunks
 	shownBytes = 64 << 10  // text of a tool call
 	inputBytes = 16 << 10  // rawInput; longer strings in it are cut
 	itemsShown = 100       // diagnostics in _meta
@@ -120,11 +121,12 @@ func (e *editing) diffs() []content {
 
 func (e *editing) diff(c edits.Change) content {
 	old, new := c.OldText, c.NewText
-	if partial(c) {
-		old, new = hunkTexts(c)
+	partial := e.partial(c)
+	if partial {
+		old, new = hunkTexts(c, min(diffBytes, allBytes/2/len(e.p.Changes)))
 	}
 	item := content{Type: "diff", Path: wirePath(c.Target()), OldText: &old, NewText: &new}
-	if partial(c) {
+	if partial {
 		item.Meta = map[string]any{"acpAgent": map[string]any{"v": 1, "edit": map[string]any{"partial": true}}}
 	}
 	if c.Op == edits.Create {
@@ -133,11 +135,21 @@ func (e *editing) diff(c edits.Change) content {
 	return item
 }
 
-// partial says that a change is too large to be shown whole.
-func partial(c edits.Change) bool { return len(c.OldText) > diffBytes || len(c.NewText) > diffBytes }
+// partial says that a change is too large to be shown whole: by itself, or with all the others. One
+// line on the wire holds them all.
+func (e *editing) partial(c edits.Change) bool {
+	if len(c.OldText) > diffBytes || len(c.NewText) > diffBytes {
+		return true
+	}
+	all := 0
+	for _, c := range e.p.Changes {
+		all += len(c.OldText) + len(c.NewText)
+	}
+	return all > allBytes
+}
 
-// hunkTexts are the changed places of both sides, within the limit.
-func hunkTexts(c edits.Change) (old, new string) {
+// hunkTexts are the changed places of both sides, each side within the limit.
+func hunkTexts(c edits.Change, limit int) (old, new string) {
 	var a, b strings.Builder
 	for i, h := range c.Hunks(3) {
 		if i > 0 {
@@ -146,11 +158,11 @@ func hunkTexts(c edits.Change) (old, new string) {
 		}
 		a.WriteString(h.Old)
 		b.WriteString(h.New)
-		if a.Len() > diffBytes || b.Len() > diffBytes {
+		if a.Len() > limit || b.Len() > limit {
 			break
 		}
 	}
-	return shorten(a.String(), diffBytes), shorten(b.String(), diffBytes)
+	return shorten(a.String(), limit), shorten(b.String(), limit)
 }
 
 // editMeta is _meta.acpAgent of an edit's tool call (contract §5).
@@ -223,7 +235,7 @@ func (e *editing) meta() any {
 func (e *editing) metaWith(v verdict) any {
 	m := editMeta{V: 1, Edit: editFacts{ID: e.p.ID, Kind: e.p.Kind, State: e.p.State, Files: []fileFacts{}}, Provenance: e.record.meta}
 	for _, c := range e.p.Changes {
-		m.Edit.Partial = m.Edit.Partial || partial(c)
+		m.Edit.Partial = m.Edit.Partial || e.partial(c)
 		f := fileFacts{Path: wirePath(c.Path), Op: c.Op, Before: c.Before, After: c.After, Encoding: c.Format.Encoding, EOL: c.Format.EOL}
 		if c.To != "" {
 			f.To = wirePath(c.To)

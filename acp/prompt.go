@@ -111,6 +111,7 @@ func (t *turn) run(ctx context.Context, before *turn) {
 	if before != nil {
 		<-before.done // ends by itself: a turn always answers
 	}
+	t.srv.in.handled(ctx)
 	// The done channel closes last, so that the next turn, and session/close, come behind the answer.
 	defer close(t.done)
 	defer t.forget(t)

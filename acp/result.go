@@ -113,12 +113,8 @@ func (e *editing) appliedText(r *editResult) string {
 	}
 	switch e.verdict.State {
 	case lsp.Off:
-		e.mu.Lock()
-		told := e.toldOff
-		e.toldOff = true
-		e.mu.Unlock()
-		if !told && e.verdict.Reason != "" {
-			parts = append(parts, "No language server: "+e.verdict.Reason+".")
+		if why := e.tellOff(e.verdict.Reason); why != "" {
+			parts = append(parts, "No language server: "+why+".")
 		}
 	default:
 		if e.lint.introduced == 0 {
@@ -133,11 +129,36 @@ func (e *editing) appliedText(r *editResult) string {
 	return strings.Join(parts, "\n\n")
 }
 
+// offTexts say why the language servers of a whole session are asleep. That nothing serves one kind of
+// file is no news.
+var offTexts = map[string]string{
+	lsp.ReasonNoGit:    "they work inside git repositories only (lsp.require_git: false in config.yaml lifts this)",
+	lsp.ReasonExcluded: "the project is excluded by lsp.exclude_roots in config.yaml",
+}
+
+// tellOff gives the text for a reason the first time that it is asked for, and "" later.
+func (o *session) tellOff(reason string) string {
+	why := offTexts[reason]
+	if why == "" {
+		return ""
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.toldOff {
+		return ""
+	}
+	o.toldOff = true
+	return why
+}
+
 // applyFailed ends an edit that was allowed and could not be written.
 func (e *editing) applyFailed(err error) tool.Result {
 	res, ok := tool.Refused(err)
 	if !ok {
 		res = tool.Failed(edits.CodeIO, err.Error())
+	}
+	if e.p.State == edits.Pending || e.p.State == edits.Approved {
+		e.p.State = edits.Failed
 	}
 	e.shown.Meta, e.shown.Content = e.meta(), e.diffs()
 	return e.failed(res)

@@ -26,7 +26,8 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	base, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	limits := s.o.Config.Limits
-	s.conn = wire.NewConn(r, w, func(req *wire.Request) { s.handle(base, req) }, wire.Options{
+	s.in = newIntake(r)
+	s.conn = wire.NewConn(s.in, w, func(req *wire.Request) { s.handle(base, req) }, wire.Options{
 		Framing:   wire.Lines,
 		MaxIn:     int64(limits.LineInBytes),
 		MaxOut:    int64(limits.LineOutBytes),

@@ -41,6 +41,8 @@ type session struct {
 	turns       int                   // guarded by mu; prompts so far
 	closed      bool                  // guarded by mu
 	model       string                // guarded by mu; chosen in this session, "" for the default
+	inUse       string                // guarded by mu; the model of the last turn
+	shown       string                // guarded by mu; the model that the editor was told
 	thought     string                // guarded by mu; thought level, "" for the model's default
 	diagnostics string                // guarded by mu; inline, turn_end or off
 	history     []model.Message       // guarded by mu; only the running turn appends

@@ -43,7 +43,7 @@ func (t *turn) systemPrompt(ctx context.Context) string {
 	git := t.gitState(ctx)
 	b.WriteString(git)
 	b.WriteString("</environment>\n")
-	t.writeAgents(ctx, &b, git != "")
+	t.writeAgents(ctx, &b, git != "" && !t.roots.Cwd().Contains(t.srv.o.UserHome))
 	return b.String()
 }
 
@@ -98,7 +98,7 @@ func gitEnviron(environ []string) []string {
 }
 
 // writeAgents adds the project's AGENTS.md. In a repository that the user opened it speaks for the
-// user; elsewhere it is the content of a file and nothing more.
+// user; elsewhere, and in a repository that holds the home folder, it is the content of a file and nothing more.
 func (t *turn) writeAgents(ctx context.Context, b *strings.Builder, trusted bool) {
 	p := t.roots.Cwd().Join(agentsFile)
 	if !t.roots.Locate(p).Inside {

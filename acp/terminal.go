@@ -17,6 +17,9 @@ import (
 // terminalLimit bounds the requests that end a terminal.
 const terminalLimit = 5 * time.Second
 
+// createPatience is how long a cancelled command waits for a terminal that is being made.
+const createPatience = 500 * time.Millisecond
+
 // spawner starts the session's commands: in the editor's terminal where it offers one, else in a process
 // group of ours.
 type spawner struct {
@@ -73,10 +76,9 @@ func (s *spawner) inEditor(ctx context.Context, line string, cwd workspace.Path,
 		err error
 	}
 	result := make(chan created)
+	ended := make(chan struct{})
 	started := s.o.srv.spawn(ctx, func(ctx context.Context) {
-		if ctx.Err() != nil {
-			return // cancelled before it began: nothing may be created after the turn's answer
-		}
+		defer close(ended)
 		creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), fileLimit)
 		defer cancel()
 		var answer struct {
@@ -105,8 +107,11 @@ func (s *spawner) inEditor(ctx context.Context, line string, cwd workspace.Path,
 		}
 		return &editorTerminal{o: s.o, id: r.id}, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
+	// The goroutine releases what the editor still creates; an editor that answers has it released before
+	// the turn's answer.
+	waitDone(ended, createPatience)
+	return nil, ctx.Err()
 }
 
 // shellCommand is the command and the arguments of terminal/create. Editors that hand the command to a

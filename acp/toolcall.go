@@ -47,15 +47,17 @@ func (t *turn) Parallel(mc model.ToolCall) bool {
 func (t *turn) Do(ctx context.Context, mc model.ToolCall) (tool.Result, error) {
 	c := t.newCall(mc)
 	res, err := c.safely(ctx)
-	if ctx.Err() != nil {
+	switch {
+	case err == nil:
+		// Also after a cancel: it came too late for what was done, and history must not deny that.
+		return t.withLate(res), nil
+	case ctx.Err() != nil:
 		c.end(statusFailed, tool.Failed(edits.CodeCancelled, "cancelled by the user"))
 		return tool.Result{}, ctx.Err()
-	}
-	if err != nil {
+	default:
 		c.end(statusFailed, tool.Failed(edits.CodeIO, err.Error()))
 		return tool.Result{}, err
 	}
-	return t.withLate(res), nil
 }
 
 // safely is run with a panic turned into a failed call.
@@ -94,8 +96,8 @@ func (c *call) plain(ctx context.Context, a *tool.Action) (tool.Result, error) {
 	}
 	c.update(toolCall{Status: statusInProgress})
 	res := a.Run(ctx, c)
-	if ctx.Err() != nil {
-		return tool.Result{}, ctx.Err()
+	if ctx.Err() != nil && res.IsError && a.Command == nil {
+		return tool.Result{}, ctx.Err() // a command tells what it did before it was ended
 	}
 	for _, p := range a.Reads {
 		c.seen.add(p)

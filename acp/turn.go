@@ -41,6 +41,7 @@ func (t *turn) play(ctx context.Context) (agent.StopReason, error) {
 	}
 	info := m.Info()
 	t.modelID, t.window = info.ID, info.ContextWindow
+	t.using(ctx, info.ID)
 	parts, err := t.parts(ctx, blocks, info)
 	if err != nil {
 		return "", err

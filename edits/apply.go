@@ -173,6 +173,7 @@ func (a *application) journal(j Journal) error {
 func (a *application) commit(ctx context.Context) error {
 	for _, s := range a.steps {
 		for _, st := range s.staged {
+			st.KeepOld = len(a.steps) > 1
 			if err := st.Commit(); err != nil {
 				return s.c.staleOrIO(a.files, err)
 			}

@@ -115,8 +115,11 @@ func (c *Change) staleOrIO(files *workspace.Files, err error) error {
 	return refuse(files, c.Path, err)
 }
 
-// staleDiffLines bounds the diff in a stale refusal.
-const staleDiffLines = 20
+// What a stale refusal shows of the difference, at most; a larger one is left out.
+const (
+	staleDiffLines = 20
+	staleDiffBytes = 2000
+)
 
 // stale says what changed under the proposal. now is the text found, "" when it is not known.
 func (c *Change) stale(files *workspace.Files, what, now string) *Refusal {
@@ -125,8 +128,9 @@ func (c *Change) stale(files *workspace.Files, what, now string) *Refusal {
 	if now != "" {
 		d := diffTexts(c.OldText, now)
 		lines := strings.SplitAfter(d.unified("read", "now", 0), "\n")
-		if len(lines) > 3 && len(lines) <= staleDiffLines+3 {
-			msg += " What changed:\n" + strings.Join(lines[2:], "")
+		changed := strings.Join(lines[min(2, len(lines)):], "")
+		if changed != "" && len(lines) <= staleDiffLines+3 && len(changed) <= staleDiffBytes {
+			msg += " What changed:\n" + changed
 		}
 	}
 	return &Refusal{Code: CodeStale, Path: c.Path, Message: strings.TrimRight(msg, "\n"), Err: workspace.ErrChanged}

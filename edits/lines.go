@@ -65,13 +65,24 @@ func splitAny(s string) []string {
 	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
 }
 
-// lineNumber is the 1-based line of a byte offset.
-func lineNumber(text string, offset int) int {
+// lineCounter gives the 1-based lines of growing byte offsets in a text.
+type lineCounter struct {
+	text, sep  string
+	line, from int
+}
+
+func countLines(text string) *lineCounter {
 	sep := "\n"
 	if breaksAtCR(text) {
 		sep = "\r"
 	}
-	return 1 + strings.Count(text[:offset], sep)
+	return &lineCounter{text: text, sep: sep, line: 1}
+}
+
+func (c *lineCounter) at(offset int) int {
+	c.line += strings.Count(c.text[c.from:offset], c.sep)
+	c.from = offset
+	return c.line
 }
 
 // breakNear is the line break to use for new lines put at text[start:end]: that of the replaced

@@ -39,17 +39,7 @@ func (s search) run(t tolerance) []found {
 		}
 	}
 	var out []found
-	fold := make([]folded, len(s.lines))
-	done := make([]bool, len(s.lines))
-	at := func(i int) folded {
-		if i >= len(s.lines) {
-			return folded{} // the empty line after a final line break
-		}
-		if !done[i] {
-			fold[i], done[i] = t.fold(s.lines[i].text), true
-		}
-		return fold[i]
-	}
+	at := s.folding(t)
 	for first := 0; first+k <= len(s.lines)+1; first++ {
 		if first+k > len(s.lines) && (s.whole || s.want[k-1] != "") {
 			break
@@ -65,6 +55,27 @@ func (s search) run(t tolerance) []found {
 		}
 	}
 	return out
+}
+
+// folding gives the file's lines as t compares them, each folded once.
+func (s search) folding(t tolerance) func(i int) folded {
+	if t == (tolerance{}) {
+		return func(i int) folded {
+			if i >= len(s.lines) {
+				return folded{} // the empty line after a final line break
+			}
+			return folded{text: s.lines[i].text}
+		}
+	}
+	fold := make([]folded, len(s.lines)+1)
+	done := make([]bool, len(s.lines)+1)
+	done[len(s.lines)] = true
+	return func(i int) folded {
+		if !done[i] {
+			fold[i], done[i] = t.fold(s.lines[i].text), true
+		}
+		return fold[i]
+	}
 }
 
 func blank(lines []string) bool {

@@ -10,42 +10,44 @@ import (
 
 // likeness compares two strings by the pairs of bytes that they share: 0 for nothing, 1 for equal.
 func likeness(a, b string) float64 {
-	var c pairCounter
+	c := &pairCounter{}
 	c.set(a)
 	return c.likeness(b)
 }
 
 // pairCounter compares one string with many.
 type pairCounter struct {
-	count map[uint16]int
+	count [1 << 16]uint16
 	n     int
+	taken []uint16
 }
 
 func (c *pairCounter) set(s string) {
-	c.count, c.n = map[uint16]int{}, max(0, len(s)-1)
-	for i := 0; i+1 < len(s); i++ {
-		c.count[uint16(s[i])<<8|uint16(s[i+1])]++
+	c.n = max(0, len(s)-1)
+	for i := 0; i < c.n; i++ {
+		c.count[pair(s, i)]++
 	}
 }
 
+func pair(s string, i int) uint16 { return uint16(s[i])<<8 | uint16(s[i+1]) }
+
 func (c *pairCounter) likeness(s string) float64 {
-	if c.n == 0 || len(s) < 2 {
+	n := len(s) - 1
+	// Lengths alone rule most lines out: this is below 0.4 whatever they hold.
+	if n < 1 || c.n < 1 || 5*min(n, c.n) < n+c.n {
 		return 0
 	}
-	// Lengths alone may rule it out: most lines of a file are judged here.
-	if n := len(s) - 1; 5*min(n, c.n) < n+c.n {
-		return 0
-	}
-	seen := map[uint16]int{}
-	same := 0
-	for i := 0; i+1 < len(s); i++ {
-		p := uint16(s[i])<<8 | uint16(s[i+1])
-		if seen[p] < c.count[p] {
-			seen[p]++
-			same++
+	c.taken = c.taken[:0]
+	for i := 0; i < n; i++ {
+		if p := pair(s, i); c.count[p] > 0 {
+			c.count[p]--
+			c.taken = append(c.taken, p)
 		}
 	}
-	return 2 * float64(same) / float64(c.n+len(s)-1)
+	for _, p := range c.taken {
+		c.count[p]++
+	}
+	return 2 * float64(len(c.taken)) / float64(c.n+n)
 }
 
 const (
@@ -68,7 +70,7 @@ func nearest(lines []line, want []string) (shown string, at []int) {
 	if key < 0 {
 		return "", nil
 	}
-	var c pairCounter
+	c := &pairCounter{}
 	c.set(strings.TrimSpace(want[key]))
 	type scored struct {
 		line  int

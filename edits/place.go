@@ -4,15 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
-
-// lineEdit replaces file lines [from, to) by new ones.
-type lineEdit struct {
-	from, to int
-	new      []string
-	hunk     int
-}
 
 // placer finds where the hunks of one update go. All hunks are looked for in the text before the
 // update, so their order does not matter unless it is needed to tell equal places apart.
@@ -100,7 +92,7 @@ func (pl *placer) spots(h hunk) ([]spot, *Refusal) {
 
 func placesOf(all []found) []int {
 	var at []int
-	for _, f := range all {
+	for _, f := range all[:min(len(all), maxPlaces)] {
 		at = append(at, f.first+1)
 	}
 	return at
@@ -115,34 +107,6 @@ func (pl *placer) atEnd(h hunk, spots []spot) []spot {
 		return []spot{last}
 	}
 	return spots
-}
-
-// hinted lets the line number of a unified diff's header choose among several places, never make
-// one up.
-func hinted(h hunk, spots []spot) []spot {
-	for _, s := range spots {
-		if s.first+1 == h.hint {
-			return []spot{s}
-		}
-	}
-	return spots
-}
-
-// below keeps, for each place where the anchors end, the first place that is not above it. The
-// anchor line itself may be repeated in the hunk.
-func below(spots []spot, ends []int, n int) []spot {
-	var out []spot
-	for _, end := range ends {
-		for _, s := range spots {
-			if s.first+n > end {
-				if len(out) == 0 || out[len(out)-1].first != s.first {
-					out = append(out, s)
-				}
-				break
-			}
-		}
-	}
-	return out
 }
 
 // insertions are the places of a hunk that only adds lines: right below its anchor, or at the end
@@ -161,182 +125,6 @@ func (pl *placer) insertions(h hunk, ends []int) ([]spot, *Refusal) {
 	return nil, &Refusal{Code: CodeInvalidPatch, Hunk: h.number, Message: fmt.Sprintf(
 		"Hunk %d for %s only adds lines and does not say where. Add context lines around them, an anchor (@@ followed by the line above), or *** End of File.",
 		h.number, pl.name)}
-}
-
-// anchors are the lines where the hunk's anchors can end: each anchor is looked for below the one
-// before it.
-func (pl *placer) anchors(h hunk) ([]int, *Refusal) {
-	var ends []int
-	for i, a := range h.anchors {
-		at := pl.anchor(a)
-		if i > 0 {
-			at = nextBelow(ends, at)
-		}
-		if len(at) == 0 {
-			shown, near := nearest(pl.lines, []string{a})
-			msg := fmt.Sprintf("Hunk %d for %s does not apply: its anchor %s is not in the file", h.number, pl.name, quote(a))
-			if i > 0 {
-				msg += " below the anchor before it"
-			}
-			if shown != "" {
-				msg += fmt.Sprintf("; the nearest text is at line %s", numbers(near))
-			}
-			return nil, &Refusal{Code: CodeNoMatch, Hunk: h.number, Nearest: shown, Message: msg + ". Copy a whole line of the file as the anchor."}
-		}
-		ends = at
-	}
-	return ends, nil
-}
-
-func nextBelow(ends, at []int) []int {
-	var out []int
-	for _, end := range ends {
-		for _, i := range at {
-			if i > end {
-				if len(out) == 0 || out[len(out)-1] != i {
-					out = append(out, i)
-				}
-				break
-			}
-		}
-	}
-	return out
-}
-
-// anchor finds the lines that an anchor can mean: the whole line, the line without outer spaces,
-// the beginning of a line, or a part of one. The first kind that finds anything counts.
-func (pl *placer) anchor(a string) []int {
-	trimmed := strings.TrimSpace(a)
-	folded := foldPunctuation(trimmed).text
-	kinds := []func(l string) bool{
-		func(l string) bool { return l == a },
-		func(l string) bool { return strings.TrimSpace(l) == trimmed },
-		func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), trimmed) },
-		func(l string) bool { return strings.Contains(l, trimmed) },
-		func(l string) bool { return strings.Contains(foldPunctuation(l).text, folded) },
-	}
-	for _, is := range kinds {
-		var at []int
-		for i, l := range pl.lines {
-			if is(l.text) {
-				at = append(at, i)
-			}
-		}
-		if len(at) > 0 {
-			return at
-		}
-	}
-	return nil
-}
-
-// choose takes one place for each hunk. Where a hunk has several, the order of the hunks decides if
-// it leaves one way only; else the place is not known and nothing is guessed.
-func (pl *placer) choose(spots [][]spot) ([]spot, *Refusal) {
-	chosen := make([]spot, len(spots))
-	several := -1
-	for i, s := range spots {
-		chosen[i] = s[0]
-		if len(s) > 1 && several < 0 {
-			several = i
-		}
-	}
-	if several < 0 {
-		return chosen, nil
-	}
-	if inOrder := onlyOrder(spots); inOrder != nil {
-		for i, s := range spots {
-			if len(s) > 1 {
-				pl.notes = append(pl.notes, fmt.Sprintf("%s: hunk %d fits in %d places; the order of the hunks tells that line %d is meant",
-					pl.name, pl.hunks[i].number, len(s), inOrder[i].first+1))
-			}
-		}
-		return inOrder, nil
-	}
-	h := pl.hunks[several]
-	var at []int
-	for _, s := range spots[several] {
-		at = append(at, s.first+1)
-	}
-	return nil, &Refusal{Code: CodeAmbiguous, Hunk: h.number, Lines: at, Message: fmt.Sprintf(
-		"Hunk %d for %s fits in %d places (line %s). Add context lines, or an anchor (@@ followed by a line above), until it is unique.",
-		h.number, pl.name, len(at), numbers(at))}
-}
-
-// onlyOrder gives the choice in which the places grow from hunk to hunk, nil when there is none or
-// more than one.
-func onlyOrder(spots [][]spot) []spot {
-	ways := make([][]int, len(spots)) // ways[i][j]: how hunks i… can go on with spot j of hunk i; 2 is many
-	for i := len(spots) - 1; i >= 0; i-- {
-		ways[i] = make([]int, len(spots[i]))
-		for j, s := range spots[i] {
-			if i == len(spots)-1 {
-				ways[i][j] = 1
-				continue
-			}
-			for k, next := range spots[i+1] {
-				if next.first > s.first {
-					ways[i][j] = min(2, ways[i][j]+ways[i+1][k])
-				}
-			}
-		}
-	}
-	total := 0
-	for _, n := range ways[0] {
-		total += n
-	}
-	if total != 1 {
-		return nil
-	}
-	chosen := make([]spot, len(spots))
-	at := -1
-	for i := range spots {
-		for j, s := range spots[i] {
-			if ways[i][j] > 0 && s.first > at {
-				chosen[i], at = s, s.first
-				break
-			}
-		}
-	}
-	return chosen
-}
-
-// edits turns a placed hunk into line edits: context stays as the file has it.
-func (pl *placer) edits(h hunk, s spot) ([]lineEdit, bool) {
-	var out []lineEdit
-	w := weaver{t: s.t, indent: s.indent}
-	at := s.first
-	for i := 0; i < len(h.lines); {
-		if h.lines[i].sign == ' ' {
-			at++
-			i++
-			continue
-		}
-		e := lineEdit{from: at, hunk: h.number}
-		var removed, added []string
-		for ; i < len(h.lines) && h.lines[i].sign != ' '; i++ {
-			if h.lines[i].sign == '-' {
-				removed = append(removed, h.lines[i].text)
-				at++
-			} else {
-				added = append(added, h.lines[i].text)
-			}
-		}
-		e.to = at
-		for j, text := range added {
-			ok := true
-			if len(added) == len(removed) {
-				text, ok = w.merge(pl.lines[e.from+j].text, removed[j], text)
-			} else {
-				text, ok = w.adapt(text)
-			}
-			if !ok {
-				return nil, false
-			}
-			e.new = append(e.new, text)
-		}
-		out = append(out, e)
-	}
-	return out, true
 }
 
 func (pl *placer) noMatch(h hunk) *Refusal {
@@ -372,45 +160,4 @@ func (pl *placer) alreadyIn(h hunk) bool {
 		return true
 	}
 	return len(search{lines: pl.lines, want: old, whole: true}.run(tolerance{})) == 0
-}
-
-// applyLines makes the edits, which are in order. New lines take the line break of the line that
-// they replace or follow; a file without a final line break keeps none.
-func applyLines(lines []line, edits []lineEdit) []line {
-	out := make([]line, 0, len(lines)+8)
-	closed := len(lines) == 0 || lines[len(lines)-1].eol != ""
-	at := 0
-	for _, e := range edits {
-		out = append(out, lines[at:e.from]...)
-		for i, text := range e.new {
-			out = append(out, line{text, breakFor(lines, e, i)})
-		}
-		at = e.to
-	}
-	out = append(out, lines[at:]...)
-	for i := range out {
-		if last := i == len(out)-1; !last && out[i].eol == "" {
-			out[i].eol = breakFor(lines, lineEdit{from: len(lines), to: len(lines)}, 0)
-		} else if last && !closed {
-			out[i].eol = ""
-		}
-	}
-	return out
-}
-
-// breakFor is the line break of the i-th new line of an edit.
-func breakFor(lines []line, e lineEdit, i int) string {
-	try := []int{e.from + i, e.from - 1, e.from}
-	if e.from+i >= e.to {
-		try = []int{e.to - 1, e.from - 1, e.from}
-	}
-	for _, n := range try {
-		if n >= 0 && n < len(lines) && lines[n].eol != "" {
-			return lines[n].eol
-		}
-	}
-	if len(lines) > 1 {
-		return lines[0].eol
-	}
-	return "\n"
 }

@@ -63,13 +63,18 @@ func (e *replacer) run() (bool, error) {
 	if len(at) > 1 && !e.r.ReplaceAll {
 		return false, e.ambiguous(text, at, "")
 	}
+	lf := strings.IndexByte(text, '\r') < 0
 	var regions []region
 	for _, i := range at {
 		if n := len(regions); n > 0 && i < regions[n-1].end {
 			continue // overlapping: left to right, as every editor does
 		}
 		end := i + len(e.r.Old)
-		regions = append(regions, region{i, end, e.inBreaks(breakNear(text, i, end))})
+		br := "\n"
+		if !lf {
+			br = breakNear(text, i, end)
+		}
+		regions = append(regions, region{i, end, e.inBreaks(br)})
 	}
 	if len(regions) == 0 {
 		if inside {
@@ -227,12 +232,14 @@ func (e *replacer) noMatch(text string) *Refusal {
 
 func (e *replacer) ambiguous(text string, at []int, how string) *Refusal {
 	var lines []int
-	for _, i := range at {
-		lines = append(lines, lineNumber(text, i))
+	counter := countLines(text)
+	for _, i := range at[:min(len(at), maxPlaces)] {
+		lines = append(lines, counter.at(i))
 	}
-	return &Refusal{Code: CodeAmbiguous, Path: e.path, Lines: slices.Compact(lines), Message: fmt.Sprintf(
+	lines = slices.Compact(lines)
+	return &Refusal{Code: CodeAmbiguous, Path: e.path, Lines: lines, Message: fmt.Sprintf(
 		"old_string%s is in %s %d times%s (line %s). Add lines around it until it is unique, or set replace_all.",
-		e.ordinal(), e.pl.name(e.path), len(at), how, numbers(slices.Compact(lines)))}
+		e.ordinal(), e.pl.name(e.path), len(at), how, numbers(lines))}
 }
 
 func (e *replacer) refuse(code Code, msg string) *Refusal {
@@ -255,6 +262,9 @@ func (e *replacer) note(s string) {
 	}
 	e.pl.notes = append(e.pl.notes, s)
 }
+
+// maxPlaces bounds the places that a refusal lists.
+const maxPlaces = 50
 
 // numbers lists line numbers, the first ten.
 func numbers(list []int) string {

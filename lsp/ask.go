@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -89,7 +90,7 @@ func (in *instance) reasonOf(ctx context.Context, c *client, err error) string {
 	switch {
 	case errors.As(err, &r):
 		return r.reason
-	case !c.alive():
+	case !c.alive() || errors.Is(err, io.ErrClosedPipe):
 		return ReasonCrashed
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		return ReasonTimeout

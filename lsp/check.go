@@ -209,7 +209,12 @@ func (p *part) verdict(ctx context.Context) verdictOf {
 			return verdictOf{outs: p.none(ReasonBusy)}
 		}
 		crashed := slices.ContainsFunc(v.answers, func(a answer) bool { return a.reason == ReasonCrashed })
-		if !crashed || try > 0 || ctx.Err() != nil {
+		if !crashed || try > 0 {
+			return v
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
 			return v
 		}
 	}
@@ -219,7 +224,7 @@ func (p *part) verdict(ctx context.Context) verdictOf {
 func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 	in := p.in
 	v.client = c
-	hold, ok := p.lease(ctx)
+	hold, ok := p.lease(ctx, c)
 	if !ok {
 		return v, false
 	}
@@ -255,11 +260,20 @@ func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 
 // lease gets the right to ask: a shared one, or an exclusive one when what the server said before the
 // edit is not known and has to be asked for first.
-func (p *part) lease(ctx context.Context) (*hold, bool) {
-	if p.knowsBases() {
+func (p *part) lease(ctx context.Context, c *client) (*hold, bool) {
+	if p.knowsBases() || p.in.saysNothing(c) {
 		return p.in.lease.shared(ctx)
 	}
 	return p.in.lease.exclusive(ctx)
+}
+
+// saysNothing says that the server publishes, and stayed silent about an old text the last time: it is
+// not asked for a baseline again.
+func (in *instance) saysNothing(c *client) bool {
+	in.mu.Lock()
+	silent := in.silent
+	in.mu.Unlock()
+	return silent && !in.asks(c)
 }
 
 // knowsBases fills in the baselines that the server's earlier verdicts give, and says whether those
@@ -317,14 +331,33 @@ func (p *part) takeBases(ctx context.Context, c *client) {
 	in.flush(c)
 	in.mu.Unlock()
 	in.overlay(c, old)
+	ctx, cancel := context.WithTimeout(ctx, in.baseTime(c, p.deadline))
+	defer cancel()
 	answers := in.askAll(ctx, c, ask)
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
+	silent := false
 	for i, f := range ask.files {
-		if a := answers[i]; a.reason == "" && a.text == f.chain.base.text {
+		a := answers[i]
+		if a.reason == "" && a.text == f.chain.base.text {
 			f.chain.base.known, f.chain.base.items = true, a.items
 		}
+		silent = silent || a.reason == ReasonSilent || a.reason == ReasonTimeout
 	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.silent = silent
+}
+
+// baseTime is how much of a check's time its baseline may take. A server that answers questions is
+// slow once, when it reads the project, and quick for the question that follows; one that publishes
+// when it likes may stay silent about the old text for ever.
+func (in *instance) baseTime(c *client, deadline time.Time) time.Duration {
+	left := time.Until(deadline)
+	if in.asks(c) {
+		return left * 4 / 5
+	}
+	return left / 2
 }
 
 // bases are the baselines as far as they are known now.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -74,6 +75,7 @@ type documents struct {
 	observers map[*observer]struct{}
 	versioned bool          // the server's publishes carry versions
 	pushes    bool          // it has published something
+	silent    bool          // it said nothing of a text before an edit
 	fresh     chan struct{} // closed and replaced when the server asks us to ask again
 	proposals []proposal
 }
@@ -186,6 +188,10 @@ func (in *instance) flush(c *client, open ...*document) {
 	if len(changes) > 0 {
 		in.notify(c, "workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
 	}
+	// What is asked about comes last, so that the first word on it knows the others' texts.
+	slices.SortStableFunc(in.dirty, func(a, b *document) int {
+		return cmp.Compare(slices.Index(open, a), slices.Index(open, b))
+	})
 	for _, d := range in.dirty {
 		if d.client == c && !in.overlaid[d] {
 			in.restore(c, d)

@@ -3,29 +3,89 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"acp-agent/internal/acptest/lspserver"
+	"acp-agent/internal/workspace"
 )
 
 // faulty is a bench whose files end in .fk and belong to a server that misbehaves on demand.
 type faulty struct {
 	*bench
 	server *lspserver.Server
+	log    *lockedText
 }
 
-// newFaulty makes a workspace with files and a fake server in modes. A check has 1.5 s.
+// newFaulty makes a git workspace with files and a fake server in modes. A check has 1.5 s.
 func newFaulty(t testing.TB, modes []string, files map[string]string, change ...func(*Settings)) *faulty {
 	t.Helper()
-	server := lspserver.New(t, modes...)
-	b := newBench(t, files, append([]func(*Settings){func(s *Settings) {
-		s.WaitTimeout = 1500 * time.Millisecond
-		s.Servers = map[string]ServerSettings{"fake": {Command: server.Command, Extensions: []string{".fk"}}}
-	}}, change...)...)
-	return &faulty{bench: b, server: server}
+	f := &faulty{bench: &bench{t: t, dir: tempDir(t)}, server: lspserver.New(t, modes...), log: &lockedText{}}
+	if err := os.Mkdir(string(f.path(".git")), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		f.write(name, text)
+	}
+	settings := defaults()
+	settings.WaitTimeout = 1500 * time.Millisecond
+	settings.Servers = map[string]ServerSettings{"fake": {Command: f.server.Command, Extensions: []string{".fk"}}}
+	for _, c := range change {
+		c(&settings)
+	}
+	f.m = NewManager(Options{
+		Home: tempDir(t), UserHome: "/nobody", Environ: os.Environ(), Settings: settings,
+		Logger: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+	})
+	f.s = f.session("s1")
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		f.m.Close(ctx)
+		if t.Failed() {
+			t.Logf("the log:\n%s", f.log)
+		}
+	})
+	return f
+}
+
+// session opens one more session in the workspace. The manager's end ends it.
+func (f *faulty) session(id string) *Session {
+	f.t.Helper()
+	roots, err := workspace.NewRoots(f.dir, "")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	s := f.m.Session(id, roots)
+	f.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		s.Close(ctx)
+	})
+	return s
+}
+
+// lockedText collects a log that is written while it is read.
+type lockedText struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // story applies an edit and gives every word on it: what the inline wait brought, and what came late.
@@ -134,3 +194,5 @@ func (f *faulty) ended() {
 	}
 	f.server.WantGone(2 * time.Second)
 }
+
+func paths(list ...workspace.Path) []workspace.Path { return list }

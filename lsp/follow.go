@@ -63,14 +63,12 @@ func (p *part) touches(path workspace.Path) bool {
 // textOf is a file's text as the server should see it.
 func (in *instance) textOf(p workspace.Path) (string, bool) {
 	in.mu.Lock()
-	d := in.find(p)
-	in.mu.Unlock()
-	if d == nil {
-		d = &document{path: p}
-	} else if d.client != nil {
+	if d := in.find(p); d != nil && d.client != nil {
+		defer in.mu.Unlock()
 		return d.truth, true
 	}
-	s := lookAt(d, stamp{})
+	in.mu.Unlock()
+	s := lookAt(&document{path: p}, stamp{})
 	if s.gone || s.data == nil {
 		return "", false
 	}
@@ -221,7 +219,11 @@ func (p *part) again(ctx context.Context, v *verdictOf) {
 	in.syncDisk()
 	in.mu.Lock()
 	in.flush(v.client)
+	superseded := slices.ContainsFunc(p.files, func(f *editFile) bool { return f.doc.sent != f.change.NewText })
 	in.mu.Unlock()
+	if superseded {
+		return
+	}
 	var outs []outcome
 	var added []Finding
 	for i, f := range p.files {

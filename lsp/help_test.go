@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	lspserver.Main()
+	playHost()
 	goleak.VerifyTestMain(m)
 }
 

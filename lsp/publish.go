@@ -34,8 +34,8 @@ func (in *instance) published(c *client, p published) {
 	case in.overlaid != nil && !in.overlaid[d]:
 		// Somebody's proposal may be what this speaks of. When it is taken back the server says
 		// again what holds.
-	case p.Version != nil && *p.Version != d.version:
-		in.stale++
+	case p.Version == nil && in.versioned, p.Version != nil && *p.Version != d.version:
+		in.stale++ // without its version from a server that gives them: of the file, before it was opened
 	default:
 		in.credit(d, p.Version != nil, items)
 	}

@@ -234,7 +234,7 @@ func (c *client) watches(p workspace.Path, event int) bool {
 			}
 		}
 	}
-	return !registered || c.row.owns(p)
+	return !registered && c.row.owns(p)
 }
 
 // owns says whether the row has to do with a file: as one of its documents or as a project's marker.

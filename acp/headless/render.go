@@ -111,7 +111,12 @@ func (s *Screen) toolCall(c ToolCall) {
 	}
 	title := s.titles[c.ID]
 	switch c.Status {
-	case "pending", "":
+	case "":
+		if d := c.Meta.Agent.Diagnostics; d != nil && d.Late {
+			s.side(s.Color.cyan("~ ") + title)
+			s.results(c)
+		}
+	case "pending":
 	case "in_progress":
 		s.side(s.Color.cyan("* ") + title)
 	case "completed":
@@ -145,7 +150,7 @@ func (s *Screen) results(c ToolCall) {
 			s.side(s.Color.dim(fmt.Sprintf("  … %d more lines", rest)))
 		}
 	}
-	if p := c.Meta.Agent.Provenance; p != nil {
+	if p := c.Meta.Agent.Provenance; p != nil && c.Status == "completed" {
 		s.side(s.Color.dim(fmt.Sprintf("  recorded as #%d, allowed by %s", p.Seq, p.Decision.By)))
 	}
 }

@@ -168,6 +168,29 @@ func (e *Editor) UntilUpdate(session, kind string, match func(update json.RawMes
 	return found
 }
 
+// UntilMessage waits for a line of the agent's from position on that match accepts.
+func (e *Editor) UntilMessage(what string, from int, match func(m Message) bool) Message {
+	e.t.Helper()
+	var found Message
+	e.Until(what, func() bool {
+		for _, m := range e.log[from:] {
+			if m.Agent && match(m) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// Len is how many lines the conversation has so far.
+func (e *Editor) Len() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.log)
+}
+
 // Text is what the agent said in a session, joined.
 func (e *Editor) Text(session string) string {
 	e.mu.Lock()

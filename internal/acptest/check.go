@@ -122,6 +122,7 @@ func (c *checker) answered(asked, m Message) []string {
 				bad = append(bad, fmt.Sprintf("the prompt is answered while permission for %s is asked", id))
 			}
 		}
+		clear(s.asking) // a question that is answered later has no meaning any more
 		return bad
 	}
 	return nil
@@ -284,5 +285,12 @@ func paths(m Message) []string {
 	return bad
 }
 
-// idKey makes an id comparable: string and number ids differ, white space does not matter.
-func idKey(id json.RawMessage) string { return string(bytes.TrimSpace(id)) }
+// idKey makes an id comparable: string and number ids differ, white space and the way a string is
+// escaped do not matter.
+func idKey(id json.RawMessage) string {
+	id = bytes.TrimSpace(id)
+	if text := get[*string](id); text != nil {
+		return string(mustJSON(*text))
+	}
+	return string(id)
+}

@@ -54,7 +54,9 @@ func Cleanup() {
 type Process struct {
 	*Editor
 	Cmd    *exec.Cmd
+	Home   string // ACP_AGENT_HOME
 	stderr *lockedBuffer
+	stdout *os.File      // our end
 	exited chan struct{} // closed when the process has ended
 }
 
@@ -84,7 +86,9 @@ func StartProcess(t testing.TB, o EditorOptions, p ProcessOptions) *Process {
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "TERM=dumb", "ACP_AGENT_HOME=" + p.Home,
 	}, p.Env...)
-	return startCommand(t, cmd, o)
+	proc := startCommand(t, cmd, o)
+	proc.Home = p.Home
+	return proc
 }
 
 // startCommand runs cmd with an editor at its streams.
@@ -120,8 +124,21 @@ func startCommand(t testing.TB, cmd *exec.Cmd, o EditorOptions) *Process {
 			t.Logf("the program's stderr:\n%s", proc.Stderr())
 		}
 	})
+	proc.stdout = stdout
 	proc.Editor = NewEditor(t, stdout, stdin, o)
 	return proc
+}
+
+// CloseOutput stops listening: the program's next write fails.
+func (p *Process) CloseOutput() { p.stdout.Close() }
+
+// Output runs the built program to its end and gives its stdout.
+func Output(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(Binary(t), args...)
+	cmd.Env = append(cmd.Environ(), "ACP_AGENT_HOME="+t.TempDir())
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 // AwaitExit waits for the process to end and gives its exit code; -1 after a signal.
@@ -180,4 +197,19 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
+}
+
+// take is what was written since the last call.
+func (b *lockedBuffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.buf.String()
+	b.buf.Reset()
+	return text
+}
+
+func (b *lockedBuffer) printf(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fmt.Fprintf(&b.buf, format, args...)
 }

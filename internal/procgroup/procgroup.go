@@ -15,8 +15,9 @@ import (
 // it left running, before that is ended too. A `tee` at the end of its work needs it.
 const defaultWaitDelay = 300 * time.Millisecond
 
-// Group is a started command and its descendants (those that did not leave the group on purpose, as
-// daemons do with setsid). Its owner calls [Group.Wait]; [Group.Kill] may come from any goroutine.
+// Group is a started command and its descendants, those that left its process group included (but no
+// daemons: what is in a session of its own and has lost its parent). Its owner calls [Group.Wait];
+// [Group.Kill] may come from any goroutine.
 type Group struct {
 	cmd  *exec.Cmd
 	wait func() error

@@ -12,8 +12,42 @@ import (
 // watchdogScript ends a group when we are gone. It reads the group's number and then waits for the
 // end of its input, which only our death brings: as long as we live, we hold the other end, and a
 // group that has ended takes its watchdog with it. Pdeathsig would not do: it reaches the leader only,
-// and exists on Linux only.
-const watchdogScript = `trap '' HUP INT QUIT TERM; read -r g || exit 0; read -r _; kill -KILL "-$g"`
+// and exists on Linux only. Whom it kills is what [members] says, in the shell's words: it begins with
+// the group's number, adds what belongs to that, kills it, and looks again until nothing is new.
+const watchdogScript = `trap '' HUP INT QUIT TERM
+read -r g || exit 0
+read -r _
+table() {
+	if [ -r /proc/self/stat ]; then
+		for f in /proc/[0-9]*/stat; do
+			{ read -r line <"$f"; } 2>/dev/null || continue
+			set -- ${line##*) }
+			f=${f#/proc/}
+			echo "${f%/stat} $2 $3 $4"
+		done
+	else
+		ps -A -o pid= -o ppid= -o pgid=
+	fi
+}
+all=" $g "
+new=1
+while [ -n "$new" ]; do
+	new=
+	grown=1
+	t=$(table)
+	while [ -n "$grown" ]; do
+		grown=
+		while read -r pid parent group session; do
+			case "$all" in *" $pid "*) continue;; esac
+			for of in $parent $group $session; do
+				case "$all" in *" $of "*) grown=1; new="$new$pid "; all="$all$pid "; break;; esac
+			done
+		done <<-END
+		$t
+		END
+	done
+	kill -KILL "-$g" $new
+done`
 
 // system is a session of its own (whose leader is the command) and the watchdog beside it.
 type system struct {
@@ -65,9 +99,9 @@ func (s *system) watch() error {
 	return nil
 }
 
-func (s *system) terminate() bool { return syscall.Kill(-s.pgid, syscall.SIGTERM) == nil }
+func (s *system) terminate() bool { return signalAll(s.pgid, syscall.SIGTERM) }
 
-func (s *system) kill() bool { return syscall.Kill(-s.pgid, syscall.SIGKILL) == nil }
+func (s *system) kill() bool { return signalAll(s.pgid, syscall.SIGKILL) }
 
 func (s *system) release() {
 	_ = s.watchdog.Process.Kill()

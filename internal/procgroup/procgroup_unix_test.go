@@ -20,6 +20,9 @@ import (
 const parentEnv = "PROCGROUP_TEST_PARENT"
 
 func TestMain(m *testing.M) {
+	if how := os.Getenv(leaveEnv); how != "" {
+		leave(how)
+	}
 	if line := os.Getenv(parentEnv); line != "" {
 		parent(line)
 	}
@@ -37,6 +40,32 @@ func parent(line string) {
 	os.Stdout.WriteString("started\n")
 	_ = g.Wait()
 	os.Exit(0)
+}
+
+// leaveEnv makes the test binary play a program that leaves its process group, as timeout(1) and
+// shells with job control do, or even its session, as setsid(1) does.
+const leaveEnv = "PROCGROUP_TEST_LEAVE"
+
+// leave says on descriptor 3 that it has left, and sleeps.
+func leave(how string) {
+	var err error
+	if how == "session" {
+		_, err = unix.Setsid()
+	} else {
+		err = unix.Setpgid(0, 0)
+	}
+	if err != nil {
+		panic(err)
+	}
+	if _, err := os.NewFile(3, "held").WriteString("up\n"); err != nil {
+		panic(err)
+	}
+	panic(unix.Exec("/bin/sh", []string{"sh", "-c", "sleep 100 & sleep 100"}, []string{}))
+}
+
+// leaver is a command line whose last program leaves.
+func leaver(how string) string {
+	return "unset " + parentEnv + "; " + leaveEnv + "=" + how + " '" + os.Args[0] + "'; true"
 }
 
 // held is a pipe whose write end goes to the processes under test: its end is reached when the last
@@ -91,6 +120,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 		"sleep 100 & sleep 100",
 		"trap '' TERM HUP; sleep 100 & (sleep 100 & sleep 100) & wait",
 		"(sleep 100 &) ; exec sleep 100",
+		leaver("group"), leaver("session"),
 	} {
 		t.Run(line, func(t *testing.T) {
 			h := newHeld(t)
@@ -106,6 +136,9 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 			}
 			if s, err := bufio.NewReader(out).ReadString('\n'); s != "started\n" {
 				t.Fatalf("parent said %q, %v", s, err)
+			}
+			if strings.Contains(line, leaveEnv) {
+				h.wantLine(t, "up")
 			}
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -125,6 +158,10 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 		"polite":   {"(sleep 100 & sleep 100) & echo up >&3; sleep 100", 10 * time.Second, "terminated"},
 		"stubborn": {"trap '' TERM; (sleep 100 & sleep 100) & echo up >&3; while :; do sleep 100; done", 50 * time.Millisecond, "killed"},
 		"at once":  {"echo up >&3; sleep 100", 0, "killed"},
+		// What has left the group is still a part of the command.
+		"left its group":        {leaver("group"), 0, "killed"},
+		"left its session":      {leaver("session"), 0, "killed"},
+		"left and asked to end": {leaver("group"), 10 * time.Second, "terminated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHeld(t)
@@ -143,13 +180,32 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 }
 
 func TestWaitSweepsWhatTheCommandLeft(t *testing.T) {
+	t.Run("in its group", func(t *testing.T) { wantSwept(t, "sleep 100 & echo out", "") })
+	t.Run("in a group of its own", func(t *testing.T) {
+		wantSwept(t, "("+leaver("group")+") & read -r go; echo out", "go\n")
+	})
+}
+
+// wantSwept runs a line that leaves something running. With an input, the line reads it once what it
+// leaves is up.
+func wantSwept(t *testing.T, line, input string) {
 	h := newHeld(t)
-	cmd := exec.Command("/bin/sh", "-c", "sleep 100 & echo out")
+	cmd := exec.Command("/bin/sh", "-c", line)
 	cmd.ExtraFiles = []*os.File{h.w}
 	var out strings.Builder
 	cmd.Stdout = &out
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	g, err := Start(cmd)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if input != "" {
+		h.wantLine(t, "up")
+	}
+	if _, err := io.WriteString(in, input); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Wait(); err != nil {

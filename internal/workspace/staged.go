@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,6 +30,9 @@ type Staged struct {
 	ours   fs.FileInfo // the file that Commit puts in place
 	backup string      // the old file under a temp name, "" when there is none
 	mode   fs.FileMode // of the old entry
+	// KeepOld, set before Commit, keeps the old file itself for Undo, not only its content. It costs
+	// two more entries in the folder's journal, so a change that stands alone does without.
+	KeepOld bool
 	// InPlace says why the old file is rewritten rather than replaced by a rename; "" when it is not.
 	InPlace string
 }
@@ -180,170 +182,4 @@ func (f *Folder) openSame(name string, flag int) (*os.File, fs.FileInfo, error) 
 		return nil, nil, err
 	}
 	return file, opened, nil
-}
-
-// Commit does the change if the entry still holds what it was staged for, else it gives
-// [ErrChanged] and does nothing. It is not durable before [Folder.Sync], except in place.
-func (s *Staged) Commit() error {
-	if err := s.unchanged(); err != nil {
-		return err
-	}
-	root := s.folder.root
-	switch s.kind {
-	case stagedCreate:
-		return s.commitCreate()
-	case stagedReplace:
-		backup := tempName()
-		if root.Link(s.name, backup) == nil {
-			s.backup = backup
-		}
-		if err := root.Rename(s.temp, s.name); err != nil {
-			return err
-		}
-		s.temp = ""
-	case stagedRewrite:
-		if err := s.rewrite(s.data); err != nil {
-			return errors.Join(err, s.rewrite(s.old))
-		}
-	case stagedRemove:
-		backup := tempName()
-		if err := root.Rename(s.name, backup); err != nil {
-			return err
-		}
-		s.backup = backup
-	}
-	return nil
-}
-
-// unchanged compares the entry with what it held when the change was made up.
-func (s *Staged) unchanged() error {
-	p := s.folder.path.Join(s.name)
-	if s.kind == stagedCreate {
-		_, err := s.folder.root.Lstat(s.name)
-		if err == nil {
-			return fmt.Errorf("%s exists by now: %w", p, ErrChanged)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	data, info, err := s.folder.Read(s.name, int64(len(s.old)))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is gone: %w", p, ErrChanged)
-	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrUnsupported):
-		return fmt.Errorf("%s: %w", p, ErrChanged)
-	case err != nil:
-		return err
-	case info.Mode().Type() != s.mode.Type() || !bytes.Equal(data, s.old):
-		return fmt.Errorf("%s holds another content by now: %w", p, ErrChanged)
-	}
-	return nil
-}
-
-// commitCreate never replaces an entry: a hard link fails where a rename would not.
-func (s *Staged) commitCreate() error {
-	root := s.folder.root
-	err := root.Link(s.temp, s.name)
-	switch {
-	case err == nil:
-		err = root.Remove(s.temp)
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s exists by now: %w", s.folder.path.Join(s.name), ErrChanged)
-	case isNoLink(err):
-		err = root.Rename(s.temp, s.name)
-	}
-	if err == nil {
-		s.temp = ""
-	}
-	return err
-}
-
-// rewrite puts data into the existing file. What lies beyond the old end is written first: when the
-// disk is full, the old content is still whole.
-func (s *Staged) rewrite(data []byte) error {
-	file, info, err := s.folder.openSame(s.name, os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if size := info.Size(); int64(len(data)) > size {
-		if _, err := file.WriteAt(data[size:], size); err != nil {
-			return errors.Join(err, file.Truncate(size))
-		}
-		_, err = file.WriteAt(data[:size], 0)
-	} else {
-		_, err = file.WriteAt(data, 0)
-	}
-	if err != nil {
-		return err
-	}
-	if err := file.Truncate(int64(len(data))); err != nil {
-		return err
-	}
-	s.ours = info
-	return file.Sync()
-}
-
-// Undo puts the old state back after Commit. It does not overwrite what somebody else put there
-// since; that is an error.
-func (s *Staged) Undo() error {
-	root := s.folder.root
-	now, err := root.Lstat(s.name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	gone := now == nil
-	ours := !gone && s.ours != nil && os.SameFile(now, s.ours)
-	if ours && s.kind != stagedRemove {
-		// A file number is used again soon, so the same number alone proves nothing.
-		data, _, err := s.folder.Read(s.name, int64(len(s.data)))
-		ours = err == nil && bytes.Equal(data, s.data)
-	}
-	switch {
-	case s.kind == stagedCreate && gone:
-		return nil
-	case s.kind == stagedRemove && gone, s.kind == stagedReplace && ours:
-		return s.putBack()
-	case s.kind == stagedCreate && ours:
-		return root.Remove(s.name)
-	case s.kind == stagedRewrite && ours:
-		return s.rewrite(s.old)
-	}
-	return fmt.Errorf("%s was changed by somebody else and stays as it is: %w", s.folder.path.Join(s.name), ErrChanged)
-}
-
-// putBack renames the old file back, or makes it anew where no backup could be kept.
-func (s *Staged) putBack() error {
-	if s.backup != "" {
-		err := s.folder.root.Rename(s.backup, s.name)
-		if err == nil {
-			s.backup = ""
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if s.mode&fs.ModeSymlink != 0 {
-		return s.folder.root.Symlink(string(s.old), s.name)
-	}
-	if err := s.writeTemp(s.old, s.mode, nil); err != nil {
-		return err
-	}
-	err := s.folder.root.Rename(s.temp, s.name)
-	if err == nil {
-		s.temp = ""
-	}
-	return err
-}
-
-// Close removes the temp files that are left.
-func (s *Staged) Close() {
-	for _, name := range []string{s.temp, s.backup} {
-		if name != "" {
-			_ = s.folder.root.Remove(name)
-		}
-	}
-	s.temp, s.backup = "", ""
 }

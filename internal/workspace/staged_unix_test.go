@@ -55,6 +55,26 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
+// state is what a test expects of one file.
+type state struct {
+	data string
+	mode fs.FileMode
+}
+
+// checkState compares a file with what it should be.
+func checkState(t *testing.T, when string, p Path, want state) {
+	t.Helper()
+	info, err := os.Lstat(string(p))
+	switch {
+	case want == state{}:
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: exists (%v)", when, err)
+		}
+	case err != nil || info.Mode() != want.mode || content(t, p) != want.data:
+		t.Errorf("%s: %v %q, %v; want %v", when, info.Mode(), content(t, p), err, want)
+	}
+}
+
 func TestStagedLife(t *testing.T) {
 	type step func(t *testing.T, f *Folder) *Staged
 	replace := func(name, old, data string) step {
@@ -71,10 +91,6 @@ func TestStagedLife(t *testing.T) {
 		return func(t *testing.T, f *Folder) *Staged {
 			return must[*Staged](t)(f.StageRemove(name, []byte(old)))
 		}
-	}
-	type state struct {
-		data string
-		mode fs.FileMode
 	}
 	absent := state{"", 0}
 	cases := []struct {
@@ -113,20 +129,10 @@ func TestStagedLife(t *testing.T) {
 			} else {
 				put(t, w.Join("other"), "o")
 			}
-			check := func(when string, want state) {
-				t.Helper()
-				info, err := os.Lstat(string(p))
-				switch {
-				case want == absent:
-					if !errors.Is(err, fs.ErrNotExist) {
-						t.Errorf("%s: exists (%v)", when, err)
-					}
-				case err != nil || info.Mode() != want.mode || content(t, p) != want.data:
-					t.Errorf("%s: %v %q, %v; want %v", when, info.Mode(), content(t, p), err, want)
-				}
-			}
+			check := func(when string, want state) { t.Helper(); checkState(t, when, p, want) }
 			f := folder(t, w, w)
 			s := c.stage(t, f)
+			s.KeepOld = true
 			if (s.InPlace != "") != c.inPlace {
 				t.Errorf("in place: %q", s.InPlace)
 			}
@@ -140,6 +146,11 @@ func TestStagedLife(t *testing.T) {
 			must[any](t)(nil, s.Undo())
 			check("undone", c.before)
 			s.Close()
+			s = c.stage(t, f)
+			must[any](t)(nil, s.Commit())
+			must[any](t)(nil, s.Undo())
+			s.Close()
+			check("undone without the old file", c.before)
 			s = c.stage(t, f)
 			must[any](t)(nil, s.Commit())
 			s.Close()

@@ -41,8 +41,8 @@ const editor = acp
     return {};
   });
 
-const allow = ({ options }) => ({
-  outcome: { outcome: "selected", optionId: options.find((o) => o.kind === "allow_once").optionId },
+const choose = (kind) => ({ options }) => ({
+  outcome: { outcome: "selected", optionId: options.find((o) => o.kind === kind).optionId },
 });
 
 const program = spawn(command, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
@@ -60,7 +60,7 @@ await editor.connectWith(stream, async (agent) => {
 
   const prompt = async (text, reactions = {}) => {
     turn = { updates: [] };
-    onPermission = reactions.permission ?? allow;
+    onPermission = reactions.permission ?? choose("allow_once");
     onUpdate = reactions.update;
     seen.turns.push(turn);
     Object.assign(turn, await agent.request(ask.session.prompt, { sessionId, prompt: [{ type: "text", text }] }));
@@ -72,6 +72,7 @@ await editor.connectWith(stream, async (agent) => {
   };
 
   await prompt("mend the typo");
+  await prompt("change it back", { permission: choose("reject_once") });
 
   await agent.request(ask.session.setMode, { sessionId, modeId: "plan" });
   await prompt("change it in plan mode");
