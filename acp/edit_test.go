@@ -371,29 +371,3 @@ func TestAQuestionThatNobodyAnswersTimesOut(t *testing.T) {
 	d.code(0, "timed_out")
 	d.holds("a.go", "// teh\n")
 }
-
-func TestManyLargeFilesFitIntoOneLine(t *testing.T) {
-	var patch strings.Builder
-	patch.WriteString("*** Begin Patch\n")
-	text := strings.Repeat("+"+strings.Repeat("<", 99)+"\n", 2000)
-	for i := range 11 {
-		fmt.Fprintf(&patch, "*** Add File: f%d.txt\n%s", i, text)
-	}
-	patch.WriteString("*** End Patch")
-	args, err := json.Marshal(map[string]string{"patch": patch.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newDesk(t, deskOptions{script: script(turn("apply_patch " + string(args))), answer: "allow_once"})
-	d.play("go", "end_turn")
-	d.holds("f10.txt", strings.Repeat(strings.Repeat("<", 99)+"\n", 2000))
-	diffs := d.call(0).Diffs()
-	if len(diffs) != 11 || !diffs[0].Partial {
-		t.Errorf("%d diffs, the first partial: %v", len(diffs), diffs[0].Partial)
-	}
-	for _, m := range d.Messages() {
-		if m.Agent && len(m.Line) > 8<<20 {
-			t.Errorf("a line of %d bytes", len(m.Line))
-		}
-	}
-}

@@ -26,6 +26,8 @@ type part struct {
 	deadline time.Time
 	before   uint64 // the server's state of the world when the edit was told of
 	after    uint64 // and right after
+	known    bool   // these very texts were foreseen in this state of the world
+	watch    *observer
 	done     chan struct{}
 
 	// Guarded by s.mu.
@@ -69,6 +71,9 @@ func (s *Session) Applied(edit string, changes []Change) *Check {
 	s.pending = append(s.pending, c.parts...)
 	s.mu.Unlock()
 	for _, p := range c.parts {
+		if p.known {
+			s.m.guard(p.confirmNow)
+		}
 		s.begin(p)
 	}
 	return c
@@ -87,6 +92,7 @@ func (p *part) tell(changes []Change) {
 	}
 	p.s.mu.Unlock()
 	wait := in.m.settings.waitTimeout()
+	p.watch = in.observe()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.client == nil || in.cold {
@@ -101,6 +107,7 @@ func (p *part) tell(changes []Change) {
 	for _, f := range p.files {
 		f.doc = in.doc(f.file)
 	}
+	p.known = in.foreseen(p.before, p.group) != nil
 }
 
 // tell notes one change of the disk. in.mu is held.
@@ -148,6 +155,7 @@ func (s *Session) begin(p *part) {
 	s.running++
 	s.mu.Unlock()
 	if !s.spawn(p.run) {
+		p.in.unobserve(p.watch)
 		p.finish(p.none(ReasonClosed))
 		s.settle()
 	}
@@ -175,17 +183,16 @@ func (p *part) run() {
 			p.s.settle()
 		}
 	}()
-	watch := p.in.observe()
-	defer p.in.unobserve(watch)
+	defer p.in.unobserve(p.watch)
 	v := p.verdict(ctx)
 	p.finish(v.outs)
 	if v.client != nil {
-		p.elsewhere(ctx, v, watch)
+		p.elsewhere(ctx, v, p.watch)
 	}
 	p.s.settle()
 	settled = true
 	if v.client != nil {
-		p.follow(v, watch)
+		p.follow(v, p.watch)
 	}
 }
 
@@ -229,33 +236,47 @@ func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 		return v, false
 	}
 	defer hold.release()
-	docs := make([]*document, len(p.files))
-	for i, f := range p.files {
-		docs[i] = f.doc
-	}
-	in.syncDisk(docs...)
+	in.syncDisk(p.docs()...)
 	if hold.exclusive() {
 		p.takeBases(ctx, c)
 		in.putBack(c)
 		hold.share()
 	}
 	in.mu.Lock()
-	in.flush(c, docs...)
-	in.confirm(p)
-	changed := make([]bool, len(p.files))
-	for i, f := range p.files {
-		changed[i] = f.doc.absent || f.doc.truth != f.change.NewText
-	}
+	changed := p.flush(c)
 	in.mu.Unlock()
 	v.answers = in.askAll(ctx, c, p.group)
+	p.judge(&v, changed)
+	return v, true
+}
+
+func (p *part) docs() (docs []*document) {
+	for _, f := range p.files {
+		docs = append(docs, f.doc)
+	}
+	return docs
+}
+
+// flush tells the server the truth, and says of which files it is another than the edit's by now.
+// in.mu is held.
+func (p *part) flush(c *client) (changed []bool) {
+	p.in.flush(c, p.docs()...)
+	p.in.confirm(p)
+	for _, f := range p.files {
+		changed = append(changed, f.doc.absent || f.doc.truth != f.change.NewText)
+	}
+	return changed
+}
+
+// judge makes outcomes of the answers. One about another text than the edit's is none.
+func (p *part) judge(v *verdictOf, changed []bool) {
 	v.bases = p.bases()
 	for i, f := range p.files {
 		if changed[i] || (v.answers[i].reason == "" && v.answers[i].text != f.change.NewText) {
 			v.answers[i] = answer{reason: ReasonChanged}
 		}
-		v.outs = append(v.outs, judge(in.row, f.file, c.caps.enc, v.bases[i], v.answers[i]))
+		v.outs = append(v.outs, judge(p.in.row, f.file, v.client.caps.enc, v.bases[i], v.answers[i]))
 	}
-	return v, true
 }
 
 // lease gets the right to ask: a shared one, or an exclusive one when what the server said before the
@@ -369,21 +390,6 @@ func (p *part) bases() []baseline {
 		out[i] = f.chain.base
 	}
 	return out
-}
-
-// confirm takes the verdicts that were foreseen for exactly the texts that are on disk now, when
-// nothing else has changed since: they are about these very texts, and asking again would give the
-// same. in.mu is held.
-func (in *instance) confirm(p *part) {
-	if in.world != p.after {
-		return
-	}
-	answers := in.foreseen(p.before, p.group)
-	for _, f := range p.files {
-		if a, ok := answers[f.file]; ok && f.doc.sent == a.text {
-			f.doc.remember(record{text: a.text, world: in.world, items: a.items})
-		}
-	}
 }
 
 // finish makes a part's outcome known. Only the first call counts.

@@ -25,6 +25,14 @@ func (l *lease) shared(ctx context.Context) (*hold, bool) { return l.take(ctx, 1
 // exclusive waits until nobody else asks, and keeps it so.
 func (l *lease) exclusive(ctx context.Context) (*hold, bool) { return l.take(ctx, leaseAll) }
 
+// trySharing is shared for those who do not want to wait.
+func (l *lease) trySharing() (*hold, bool) {
+	if !l.sem.TryAcquire(1) {
+		return nil, false
+	}
+	return &hold{l, 1}, true
+}
+
 func (l *lease) take(ctx context.Context, n int64) (*hold, bool) {
 	if l.sem.TryAcquire(n) {
 		return &hold{l, n}, true
