@@ -60,6 +60,7 @@ func (row spec) with(set ServerSettings) *spec {
 	if len(set.Command) > 0 {
 		row.command = set.Command
 	}
+	row.command = slices.Concat(row.command, set.Args)
 	if len(set.Extensions) > 0 {
 		row.files = patterns(set.Extensions)
 	}
