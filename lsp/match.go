@@ -90,7 +90,7 @@ func customSpec(id string, set ServerSettings) (*spec, error) {
 	}
 	row := spec{
 		id: id, group: id, custom: true, language: language,
-		files: patterns(set.Extensions), command: set.Command, roots: set.RootMarkers,
+		files: patterns(set.Extensions), command: slices.Concat(set.Command, set.Args), roots: set.RootMarkers,
 		env: set.Env, override: set.InitializationOptions,
 	}
 	if slices.Contains(row.files, "") {
