@@ -372,28 +372,26 @@ func TestAQuestionThatNobodyAnswersTimesOut(t *testing.T) {
 	d.holds("a.go", "// teh\n")
 }
 
-func TestManyLargeFilesFitIntoOneLine(t *testing.T) {
-	var patch strings.Builder
-	patch.WriteString("*** Begin Patch\n")
-	text := strings.Repeat("+"+strings.Repeat("<", 99)+"\n", 2000)
-	for i := range 11 {
-		fmt.Fprintf(&patch, "*** Add File: f%d.txt\n%s", i, text)
+// Deleting a link removes the link, and the record says that it was one: repair could not put it back
+// from its target's name alone.
+func TestADeletedLinkIsRecordedAsALink(t *testing.T) {
+	d := newDesk(t, deskOptions{answer: "allow_once", files: map[string]string{"real.txt": "r\n", "run.sh": "x\n"}, script: script(
+		turn(`apply_patch {"patch": "*** Begin Patch\n*** Delete File: link\n*** Delete File: run.sh\n*** End Patch"}`))})
+	for _, err := range []error{os.Symlink("real.txt", d.path("link")), os.Chmod(d.path("run.sh"), 0o750)} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	patch.WriteString("*** End Patch")
-	args, err := json.Marshal(map[string]string{"patch": patch.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newDesk(t, deskOptions{script: script(turn("apply_patch " + string(args))), answer: "allow_once"})
 	d.play("go", "end_turn")
-	d.holds("f10.txt", strings.Repeat(strings.Repeat("<", 99)+"\n", 2000))
-	diffs := d.call(0).Diffs()
-	if len(diffs) != 11 || !diffs[0].Partial {
-		t.Errorf("%d diffs, the first partial: %v", len(diffs), diffs[0].Partial)
+	d.holds("link", "-")
+	d.holds("real.txt", "r\n")
+	records := d.record()
+	if got := kinds(records); got != "intent applied" {
+		t.Fatalf("records %q", got)
 	}
-	for _, m := range d.Messages() {
-		if m.Agent && len(m.Line) > 8<<20 {
-			t.Errorf("a line of %d bytes", len(m.Line))
+	for _, r := range records {
+		if link, file := r.Files[0].Mode, r.Files[1].Mode; link[:3] != "120" || file != "100750" {
+			t.Errorf("%s: modes %q and %q", r.Kind, link, file)
 		}
 	}
 }
