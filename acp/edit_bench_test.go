@@ -67,7 +67,9 @@ func editCases() []editCase {
 		}
 		return fmt.Sprintf("  return %d;\n", n)
 	}
-	jsonFile := thousand("{\n", marked, "  \"last\": {}\n}\n", func(n int) string { return fmt.Sprintf("  \"key%d\": {\"text\": \"one of many\", \"number\": %d},\n", n, n) })
+	jsonFile := thousand("{\n", marked, "  \"last\": {}\n}\n", func(n int) string {
+		return fmt.Sprintf("  \"key%d\": {\"text\": \"one of many\", \"number\": %d},\n", n, n)
+	})
 	jsonLine := func(n int) string {
 		if n%2 == 1 {
 			return fmt.Sprintf("  \"changed\": \"%d\", \"changed\": 1,\n", n) // a duplicate key: parses, and gets a warning
@@ -138,7 +140,9 @@ type modelResult struct {
 	text string
 }
 
-func (m *editingModel) Info() model.Info { return model.Info{ID: "bench/edits", ContextWindow: 1 << 20} }
+func (m *editingModel) Info() model.Info {
+	return model.Info{ID: "bench/edits", ContextWindow: 1 << 20}
+}
 
 func (m *editingModel) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	at := time.Now()
