@@ -126,7 +126,7 @@ func (d *desk) language(c config.Config, id string, server lsp.ServerSettings) *
 	return m
 }
 
-func realDir(t *testing.T) string {
+func realDir(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

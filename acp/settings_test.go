@@ -1,4 +1,4 @@
-package main
+package acp
 
 import (
 	"reflect"
@@ -53,7 +53,7 @@ lsp:
 				LanguageID: "panache", Description: "text"},
 		},
 	}
-	got := languageSettings(c.LSP)
+	got := LanguageSettings(c.LSP)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
