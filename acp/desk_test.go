@@ -66,6 +66,8 @@ type deskOptions struct {
 	// server makes it one whose files ending in .fk are served by a server that misbehaves in these
 	// modes (package lspserver); not nil for none.
 	server []string
+	// resolver takes the place of the one scripted model that knows every name.
+	resolver model.Resolver
 	// unchecked is for tests that write lines of the editor themselves.
 	unchecked bool
 }
@@ -80,7 +82,10 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.models = acptest.NewRecorder(oneModel{blind{scripted.New("test", script)}})
+	if o.resolver == nil {
+		o.resolver = oneModel{blind{scripted.New("test", script)}}
+	}
+	d.models = acptest.NewRecorder(o.resolver)
 	c := config.Default()
 	if o.config != nil {
 		o.config(&c)
