@@ -92,7 +92,7 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	}
 	options := acp.Options{
 		Version: "1.2.3", Config: c, Home: config.Home{Dir: workspace.Path(d.home)},
-		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
+		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models, TerminalSetup: true,
 	}
 	if o.gopls {
 		options.Language = d.language(c, "gopls", lsp.ServerSettings{Command: []string{acptest.Part(d.t, "bin", "gopls")}})
