@@ -2,6 +2,7 @@ package acp
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,6 +33,16 @@ func newWreck(t *testing.T) *wreck {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// deadProcess gives the number of a process that has ended.
+func deadProcess(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
 }
 
 // keep stores contents as an application does before its intent.
@@ -131,7 +142,7 @@ func TestRepair(t *testing.T) {
 			kind: provenance.Applied, note: "finished", expect: map[string]string{"a": "new", "b": "made", "c": "-", "moved": "m2"},
 		},
 		"half was written": {
-			disk: map[string]string{"a": "new", "b": "made", "from": "m1", "moved": "m2", "d": "old d", ".acp-agent-x.tmp": "gone"},
+			disk: map[string]string{"a": "new", "b": "made", "from": "m1", "moved": "m2", "d": "old d"},
 			files: func(w *wreck) []provenance.File {
 				return []provenance.File{
 					{Op: "update", Path: "a", Before: w.keep("old"), After: w.keep("new")},
@@ -167,6 +178,7 @@ func TestRepair(t *testing.T) {
 			for name, text := range tc.disk {
 				w.write(name, text)
 			}
+			w.write(workspace.TempName(deadProcess(t)), "gone")
 			w.intent(tc.files(w)...)
 			w.mend(tc.kind, tc.note, tc.expect)
 		})
