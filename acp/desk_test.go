@@ -117,7 +117,7 @@ func (d *desk) gopls(c config.Config) *lsp.Manager {
 	return m
 }
 
-func realDir(t *testing.T) string {
+func realDir(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

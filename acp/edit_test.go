@@ -371,3 +371,27 @@ func TestAQuestionThatNobodyAnswersTimesOut(t *testing.T) {
 	d.code(0, "timed_out")
 	d.holds("a.go", "// teh\n")
 }
+
+// Deleting a link removes the link, and the record says that it was one: repair could not put it back
+// from its target's name alone.
+func TestADeletedLinkIsRecordedAsALink(t *testing.T) {
+	d := newDesk(t, deskOptions{answer: "allow_once", files: map[string]string{"real.txt": "r\n", "run.sh": "x\n"}, script: script(
+		turn(`apply_patch {"patch": "*** Begin Patch\n*** Delete File: link\n*** Delete File: run.sh\n*** End Patch"}`))})
+	for _, err := range []error{os.Symlink("real.txt", d.path("link")), os.Chmod(d.path("run.sh"), 0o750)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.play("go", "end_turn")
+	d.holds("link", "-")
+	d.holds("real.txt", "r\n")
+	records := d.record()
+	if got := kinds(records); got != "intent applied" {
+		t.Fatalf("records %q", got)
+	}
+	for _, r := range records {
+		if link, file := r.Files[0].Mode, r.Files[1].Mode; link[:3] != "120" || file != "100750" {
+			t.Errorf("%s: modes %q and %q", r.Kind, link, file)
+		}
+	}
+}

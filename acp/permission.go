@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -86,7 +85,7 @@ func denyCode(d permissions.Decision) edits.Code {
 func commandOptions(a *tool.Action, d permissions.Decision) []sdk.PermissionOption {
 	list := []sdk.PermissionOption{option(allowOnce, sdk.PermissionOptionKindAllowOnce, "Allow once")}
 	if a.Command != nil && len(d.AlwaysPrefix) > 0 {
-		name := fmt.Sprintf("Always allow `%s` in this session", strings.Join(d.AlwaysPrefix, " "))
+		name := fmt.Sprintf("Always allow `%s` in this session", d.AlwaysLabel())
 		list = append(list, option(allowSession, sdk.PermissionOptionKindAllowAlways, name))
 	}
 	return append(list, option(rejectOnce, sdk.PermissionOptionKindRejectOnce, "Reject"))

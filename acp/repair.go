@@ -160,43 +160,16 @@ func (s *Server) repairIntent(r provenance.Record) provenance.Record {
 	return end
 }
 
-// fileState compares the disk with the record. A move stands for two files: its new place decides
-// while the old one is still there.
+// fileState compares the disk with the record.
 func (s *Server) fileState(f provenance.File) fileState {
-	now, exists := readReal(realOf(f.Path))
-	switch edits.Op(f.Op) {
-	case edits.Create:
-		switch {
-		case !exists:
-			return stateBefore
-		case workspace.HashBytes(now) == f.After:
-			return stateAfter
-		case s.torn(now, "", f.After):
-			return stateTorn
-		}
-		return stateForeign
-	case edits.Delete:
-		switch {
-		case !exists:
-			return stateAfter
-		case workspace.HashBytes(now) == f.Before:
-			return stateBefore
-		}
-		return stateForeign
-	case edits.Move:
-		moved, there := readReal(realOf(f.To))
-		arrived := there && workspace.HashBytes(moved) == f.After
-		switch {
-		case arrived && !exists:
-			return stateAfter
-		case arrived:
-			return stateTorn
-		case exists && !there:
-			return stateBefore
-		}
-		return stateForeign
+	op := edits.Op(f.Op)
+	if op == edits.Delete || op == edits.Move {
+		return s.entryState(f)
 	}
+	now, exists := readReal(realOf(f.Path))
 	switch {
+	case !exists && op == edits.Create:
+		return stateBefore
 	case !exists:
 		return stateForeign
 	case workspace.HashBytes(now) == f.After:
@@ -205,6 +178,33 @@ func (s *Server) fileState(f provenance.File) fileState {
 		return stateBefore
 	case s.torn(now, f.Before, f.After):
 		return stateTorn
+	}
+	return stateForeign
+}
+
+// entryState is fileState for what takes an entry away. A move stands for two: its new place decides
+// while the old one is still there.
+func (s *Server) entryState(f provenance.File) fileState {
+	now, mode, exists := held(entryOf(f.Path))
+	same := exists && workspace.HashBytes(now) == f.Before && mode.Type() == parseMode(f.Mode).Type()
+	if edits.Op(f.Op) == edits.Delete {
+		switch {
+		case !exists:
+			return stateAfter
+		case same:
+			return stateBefore
+		}
+		return stateForeign
+	}
+	moved, there := readReal(realOf(f.To))
+	arrived := there && workspace.HashBytes(moved) == f.After
+	switch {
+	case arrived && !exists:
+		return stateAfter
+	case arrived:
+		return stateTorn
+	case exists && !there:
+		return stateBefore
 	}
 	return stateForeign
 }

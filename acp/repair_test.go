@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,11 +57,36 @@ func (w *wreck) keep(text string) workspace.Hash {
 	return h
 }
 
+// write makes a file, or a link for a text that begins with an arrow.
 func (w *wreck) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.root.Join(name).String(), []byte(text), 0o644); err != nil {
+	path := w.root.Join(name).String()
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if target, link := strings.CutPrefix(text, "-> "); link {
+		err = errors.Join(err, os.Symlink(target, path))
+	} else {
+		err = errors.Join(err, os.WriteFile(path, []byte(text), 0o644))
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// read is write's other half: "-" is no file.
+func (w *wreck) read(name string) string {
+	w.t.Helper()
+	path := w.root.Join(name).String()
+	if target, err := os.Readlink(path); err == nil {
+		return "-> " + target
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case os.IsNotExist(err):
+		return "-"
+	case err != nil:
+		w.t.Fatal(err)
+	}
+	return string(data)
 }
 
 func (w *wreck) intent(files ...provenance.File) {
@@ -97,12 +124,7 @@ func (w *wreck) mend(kind provenance.Kind, note string, files map[string]string)
 		w.t.Errorf("the end is %s %q, want %s with %q", last.Kind, last.Note, kind, note)
 	}
 	for name, want := range files {
-		data, err := os.ReadFile(w.root.Join(name).String())
-		got := string(data)
-		if os.IsNotExist(err) {
-			got = "-"
-		}
-		if got != want {
+		if got := w.read(name); got != want {
 			w.t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
@@ -112,6 +134,13 @@ func (w *wreck) mend(kind provenance.Kind, note string, files map[string]string)
 	if left, _ := filepath.Glob(w.root.Join(".acp-agent-*.tmp").String()); len(left) > 0 {
 		w.t.Errorf("temp files left: %v", left)
 	}
+}
+
+const linkMode = "120777"
+
+// gone is the removal of what held text, of a mode as a record has it.
+func (w *wreck) gone(name, text, mode string) provenance.File {
+	return provenance.File{Op: "delete", Path: workspace.Path(name), Before: w.keep(text), Mode: mode}
 }
 
 func TestRepair(t *testing.T) {
@@ -172,6 +201,40 @@ func TestRepair(t *testing.T) {
 			},
 			kind: provenance.Failed, note: "changed since and stays", expect: map[string]string{"a": "mine", "b": "-"},
 		},
+		"a link was not yet deleted": {
+			disk:  map[string]string{"l": "-> nowhere"},
+			files: func(w *wreck) []provenance.File { return []provenance.File{w.gone("l", "nowhere", linkMode)} },
+			kind:  provenance.Failed, note: "rolled back", expect: map[string]string{"l": "-> nowhere"},
+		},
+		"a link to a folder was not yet deleted": {
+			disk:  map[string]string{"d/x": "x", "l": "-> d"},
+			files: func(w *wreck) []provenance.File { return []provenance.File{w.gone("l", "d", linkMode)} },
+			kind:  provenance.Failed, note: "rolled back", expect: map[string]string{"l": "-> d", "d/x": "x"},
+		},
+		"a link was deleted, and nothing else": {
+			disk: map[string]string{"a": "old", "d/x": "x"},
+			files: func(w *wreck) []provenance.File {
+				return []provenance.File{w.gone("l", "d/x", linkMode), {Op: "update", Path: "a", Before: w.keep("old"), After: w.keep("new")}}
+			},
+			kind: provenance.Failed, note: "rolled back", expect: map[string]string{"l": "-> d/x", "d/x": "x", "a": "old"},
+		},
+		"a link was put aside, and nothing else done": {
+			disk: map[string]string{"a": "old", "d/x": "x", ".acp-agent-y.tmp": "-> d/x"},
+			files: func(w *wreck) []provenance.File {
+				return []provenance.File{w.gone("l", "d/x", linkMode), {Op: "update", Path: "a", Before: w.keep("old"), After: w.keep("new")}}
+			},
+			kind: provenance.Failed, note: "rolled back", expect: map[string]string{"l": "-> d/x", "d/x": "x", "a": "old"},
+		},
+		"a link was deleted, as all that was to be done": {
+			disk:  map[string]string{"d/x": "x"},
+			files: func(w *wreck) []provenance.File { return []provenance.File{w.gone("l", "d/x", linkMode)} },
+			kind:  provenance.Applied, note: "finished", expect: map[string]string{"l": "-", "d/x": "x"},
+		},
+		"a file of a link's content stands in a link's place": {
+			disk:  map[string]string{"l": "nowhere"},
+			files: func(w *wreck) []provenance.File { return []provenance.File{w.gone("l", "nowhere", linkMode)} },
+			kind:  provenance.Failed, note: "changed since and stays", expect: map[string]string{"l": "nowhere"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWreck(t)
@@ -182,5 +245,18 @@ func TestRepair(t *testing.T) {
 			w.intent(tc.files(w)...)
 			w.mend(tc.kind, tc.note, tc.expect)
 		})
+	}
+}
+
+// A file that comes back from checkpoints has the mode that it had.
+func TestRepairKeepsModes(t *testing.T) {
+	w := newWreck(t)
+	w.write("a", "old")
+	w.intent(w.gone("run.sh", "#!/bin/sh\n", "100750"),
+		provenance.File{Op: "update", Path: "a", Before: w.keep("old"), After: w.keep("new")})
+	w.mend(provenance.Failed, "rolled back", map[string]string{"a": "old", "run.sh": "#!/bin/sh\n"})
+	st, err := os.Stat(w.root.Join("run.sh").String())
+	if err != nil || st.Mode() != fs.FileMode(0o750) {
+		t.Errorf("mode %v, %v", st.Mode(), err)
 	}
 }

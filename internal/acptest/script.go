@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"acp-agent/internal/acptest/lspserver"
 )
 
 // Setup is what a scenario gives the agent that it starts.
@@ -58,7 +61,22 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	provenance none | provenance N   applied records in the agent's home
 //	put PATH 'text' | holds PATH 'text' | buffer PATH 'text' | perm PATH MODE | readlink PATH TARGET
 //
-// Only "! holds" and "! result … contains" may be negated.
+//	told 'text'                      a user's message to the model has this, such as late diagnostics
+//	clock start | clock below MS     since the start so many milliseconds at most have gone by
+//
+// With a language server that misbehaves (see package lspserver for its modes and its rules):
+//
+//	lspserver MODE…                  its command line takes the place of $LSPSERVER in config.yaml
+//	lsplog received METHOD N | contains METHOD 'text' | order 'METHOD text' 'METHOD text'
+//	lsplog answers METHOD 'json'     its requests of this method were all answered so ('error CODE' too)
+//	lsplog holds PATH 'text'         the last text that it had of a file
+//	lsplog starts N | gone SECONDS   processes so far; all of them end within the time
+//
+// With the built program instead of an agent in the test's process (results cannot be looked at then):
+//
+//	program open [PROFILE] | close | signal TERM|KILL | exits SECONDS
+//
+// Only "! holds", "! told", "! result … contains" and "! lsplog contains" may be negated.
 func RunScripts(t *testing.T, dir string, agent NewAgent, update bool) {
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
@@ -81,6 +99,9 @@ type world struct {
 	current  string            // name
 	open     map[string][]*Call
 	last     *Permission // the question that permission and answer are about
+	server   *lspserver.Server
+	program  *Process  // nil for an agent in this process
+	clock    time.Time // when clock start was said
 }
 
 // scriptTB lets an editor's complaints fail the scenario it belongs to, at the command that runs.
@@ -180,13 +201,14 @@ type command func(w *world, neg bool, args []string)
 // scriptCommands are the commands of RunScripts; each fails the scenario with what the editor has
 // complained of meanwhile.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	negatable := map[string]bool{"holds": true, "result": true}
+	negatable := map[string]bool{"holds": true, "result": true, "lsplog": true, "told": true}
 	cmds := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, run := range map[string]command{
 		"editor": editorCmd, "session": sessionCmd, "mode": modeCmd, "prompt": promptCmd, "cancel": cancelCmd, "auto": autoCmd,
 		"await": awaitCmd, "answer": answerCmd, "permission": permissionCmd, "permissions": permissionsCmd,
 		"call": callCmd, "calls": callsCmd, "result": resultCmd, "requests": requestsCmd, "history": historyCmd,
 		"said": saidCmd, "lines": linesCmd, "updates": updatesCmd, "provenance": provenanceCmd,
+		"lspserver": lspserverCmd, "lsplog": lsplogCmd, "told": toldCmd, "clock": clockCmd, "program": programCmd,
 		"put": putCmd, "holds": holdsCmd, "buffer": bufferCmd, "perm": permCmd, "readlink": readlinkCmd,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
