@@ -199,12 +199,14 @@ func (s *Server) entryState(f provenance.File) fileState {
 	moved, there := readReal(realOf(f.To))
 	arrived := there && workspace.HashBytes(moved) == f.After
 	switch {
-	case arrived && !exists:
+	case arrived && (!exists || workspace.SameFile(entryOf(f.Path), realOf(f.To))):
 		return stateAfter
 	case arrived:
 		return stateTorn
 	case exists && !there:
 		return stateBefore
+	case !exists && !there && backupOf(entryOf(f.Path), f.Before, parseMode(f.Mode)) != "":
+		return stateTorn // only put aside so far, as a name that differs by case must be
 	}
 	return stateForeign
 }
