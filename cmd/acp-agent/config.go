@@ -37,7 +37,7 @@ func (a *app) configCommand() *cobra.Command {
 				if _, err := a.policy(); err != nil {
 					return err
 				}
-				for _, w := range a.config.Warnings {
+				for _, w := range a.warnings() {
 					fmt.Fprintf(c.OutOrStdout(), "warning: %s\n", w)
 				}
 				fmt.Fprintf(c.OutOrStdout(), "%s: ok\n", a.home.ConfigFile())

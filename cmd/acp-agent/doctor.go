@@ -75,7 +75,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	list := []finding{a.examineHome()}
 	list = append(list, finding{"ok", "configuration", a.configText(), ""})
-	for _, w := range a.config.Warnings {
+	for _, w := range a.warnings() {
 		list = append(list, finding{"warn", "configuration", w, ""})
 	}
 	if _, err := a.policy(); err != nil {

@@ -56,6 +56,7 @@ func (a *app) runPrompt(c *cobra.Command, f runFlags, prompt string) error {
 		return err
 	}
 	defer a.closeLog()
+	a.logWarnings()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	runner := &headless.Runner{
