@@ -12,6 +12,7 @@ import (
 
 	"acp-agent/acp"
 	"acp-agent/internal/acptest"
+	"acp-agent/internal/acptest/lspserver"
 	"acp-agent/internal/config"
 	"acp-agent/internal/model"
 	"acp-agent/internal/model/scripted"
@@ -49,6 +50,7 @@ type desk struct {
 	home    string
 	session string
 	models  *acptest.Recorder
+	server  *lspserver.Server // with deskOptions.server
 }
 
 // deskOptions change a desk before it is set up.
@@ -61,6 +63,9 @@ type deskOptions struct {
 	format  func(path, text string) string
 	// gopls makes the folder a git repository that gopls serves.
 	gopls bool
+	// server makes it one whose files ending in .fk are served by a server that misbehaves in these
+	// modes (package lspserver); not nil for none.
+	server []string
 	// unchecked is for tests that write lines of the editor themselves.
 	unchecked bool
 }
@@ -85,7 +90,11 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
 	}
 	if o.gopls {
-		options.Language = d.gopls(c)
+		options.Language = d.language(c, "gopls", lsp.ServerSettings{Command: []string{acptest.Part(d.t, "bin", "gopls")}})
+	}
+	if o.server != nil {
+		d.server = lspserver.New(t, o.server...)
+		options.Language = d.language(c, "fake", lsp.ServerSettings{Command: d.server.Command, Extensions: []string{".fk"}})
 	}
 	server := acp.NewServer(options)
 	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format, Unchecked: o.unchecked})
@@ -94,8 +103,8 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	return d
 }
 
-// gopls makes the folder a repository and starts nothing yet.
-func (d *desk) gopls(c config.Config) *lsp.Manager {
+// language makes the folder a repository and starts nothing yet.
+func (d *desk) language(c config.Config, id string, server lsp.ServerSettings) *lsp.Manager {
 	d.t.Helper()
 	if out, err := exec.Command("git", "init", "-q", d.dir).CombinedOutput(); err != nil {
 		d.t.Fatalf("git init: %v %s", err, out)
@@ -103,10 +112,10 @@ func (d *desk) gopls(c config.Config) *lsp.Manager {
 	m := lsp.NewManager(lsp.Options{
 		Home: workspace.Path(d.home), UserHome: "/nobody", Environ: os.Environ(),
 		Settings: lsp.Settings{
-			Enabled: true, InlineBudget: time.Duration(c.LSP.InlineBudgetMS) * time.Millisecond, Severity: "error",
+			Enabled: true, InlineBudget: time.Duration(c.LSP.InlineBudgetMS) * time.Millisecond, Severity: c.LSP.Severity,
 			WaitMode: "document", WaitTimeout: 60 * time.Second, BrokenRetry: time.Second, RequireGit: true,
 			IdleTimeout: time.Minute, MaxDiagnosticChars: 4000,
-			Servers: map[string]lsp.ServerSettings{"gopls": {Command: []string{acptest.Part(d.t, "bin", "gopls")}}},
+			Servers: map[string]lsp.ServerSettings{id: server},
 		},
 	})
 	d.t.Cleanup(func() {

@@ -64,7 +64,7 @@ const savedDiff = 4 << 10
 func (e *editing) report(landed []edits.Landed) tool.Result {
 	r := &editResult{
 		Lint:        lintResult{Status: string(e.lint.status), Output: e.lint.output},
-		Diagnostics: e.verdict.ForModel(headingNow, e.maxDiagnostics()),
+		Diagnostics: e.told(e.verdict.Verdict, headingNow),
 		LSP:         lspOf(e.verdict.Verdict),
 		Notes:       e.p.Notes,
 	}
@@ -118,7 +118,7 @@ func (e *editing) appliedText(r *editResult) string {
 		}
 	default:
 		if e.lint.introduced == 0 {
-			parts = append(parts, diagnosticsText(e.verdict.Verdict, e.maxDiagnostics()))
+			parts = append(parts, e.diagnosticsText(e.verdict.Verdict))
 		}
 	}
 	for _, f := range r.Files {

@@ -14,7 +14,7 @@ func LanguageSettings(c config.LSP) lsp.Settings {
 	servers := make(map[string]lsp.ServerSettings, len(c.Servers))
 	for id, s := range c.Servers {
 		servers[id] = lsp.ServerSettings{
-			Enabled: s.Enabled, Disabled: s.Disabled, Command: s.Command,
+			Enabled: s.Enabled, Disabled: s.Disabled, Command: s.Command, Args: s.Args,
 			Extensions: s.Extensions, RootMarkers: s.RootMarkers, LanguageID: s.LanguageID,
 			Description: s.Description, Env: s.Env, InitializationOptions: s.InitializationOptions,
 		}

@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"acp-agent/acp"
 	"acp-agent/internal/config"
 	"acp-agent/internal/logfile"
 	"acp-agent/internal/model/providers"
+	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
 	"acp-agent/permissions"
@@ -130,6 +132,22 @@ func (a *app) openLogFile() error {
 	}
 	a.logger = a.log.Logger()
 	return nil
+}
+
+// warnings are what the operator should know of a configuration that is usable all the same.
+func (a *app) warnings() []string {
+	list := slices.Clone(a.config.Warnings)
+	for _, name := range (tool.Selection{Enabled: a.config.Tools.Enabled, Disabled: a.config.Tools.Disabled}).Unknown() {
+		list = append(list, fmt.Sprintf("%s: tools: there is no tool and no group %q", a.home.ConfigFile(), name))
+	}
+	return list
+}
+
+// logWarnings tells them once in the log, for the commands that run for long.
+func (a *app) logWarnings() {
+	for _, w := range a.warnings() {
+		a.logger.Warn(w)
+	}
 }
 
 // closeLog closes the log's file.

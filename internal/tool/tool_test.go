@@ -205,6 +205,10 @@ func TestSet(t *testing.T) {
 			}
 		})
 	}
+	sel := Selection{Enabled: []string{"group:fs", "group:mail", "patch", "ask_user", "read_files"}, Disabled: []string{"write", "lsp_hover", "mcp-github", "mcp__github__x", ""}}
+	if got, want := strings.Join(sel.Unknown(), "|"), "group:mail|read_files|"; got != want {
+		t.Errorf("unknown are %q, want %q", got, want)
+	}
 	if got, want := names(NewSet(&Env{Files: env.Files}, Selection{})), fs+" "+edit; got != want {
 		t.Errorf("a session that offers nothing has %s, want %s", got, want)
 	}
