@@ -21,7 +21,8 @@ type repairs struct {
 	roots map[workspace.Path]chan struct{} // guarded by mu; by real path, closed when mended
 }
 
-// tempAge is how old a temp file must be to be swept: a younger one may be another process's.
+// tempAge is how old a temp file of unknown origin must be to be swept: a younger one may be in use by a
+// process of another machine.
 const tempAge = 10 * time.Minute
 
 // repairRoots begins with the roots that nobody has begun with.
@@ -67,23 +68,23 @@ func (r *repairs) wait(ctx context.Context, roots *workspace.Roots) bool {
 // repairRoot finishes or rolls back the applications that broke off, lets turns begin, and sweeps temp
 // files, which nobody waits for.
 func (s *Server) repairRoot(ctx context.Context, root workspace.Path, done chan<- struct{}) {
-	folders := func() []workspace.Path {
+	func() {
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("panic in repair", "root", root, "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
-		return s.repairIntents(root)
+		for _, dir := range s.repairIntents(root) {
+			removed, err := workspace.SweepFolder(dir, time.Now().Add(-tempAge))
+			s.swept(ctx, dir, removed, err)
+		}
 	}()
-	for _, dir := range folders { // their process is gone, so its temp files are nobody's
-		s.sweep(ctx, dir, time.Now().Add(time.Second))
-	}
-	s.sweep(ctx, root, time.Now().Add(-tempAge))
+	removed, err := workspace.Sweep(ctx, root, time.Now().Add(-tempAge))
+	s.swept(ctx, root, removed, err)
 }
 
-func (s *Server) sweep(ctx context.Context, dir workspace.Path, before time.Time) {
-	removed, err := workspace.Sweep(ctx, dir, before)
+func (s *Server) swept(ctx context.Context, dir workspace.Path, removed []workspace.Path, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
 		s.log.Warn("temp files not swept", "dir", dir, "err", err)
 	}
@@ -198,12 +199,14 @@ func (s *Server) entryState(f provenance.File) fileState {
 	moved, there := readReal(realOf(f.To))
 	arrived := there && workspace.HashBytes(moved) == f.After
 	switch {
-	case arrived && !exists:
+	case arrived && (!exists || workspace.SameFile(entryOf(f.Path), realOf(f.To))):
 		return stateAfter
 	case arrived:
 		return stateTorn
 	case exists && !there:
 		return stateBefore
+	case !exists && !there && backupOf(entryOf(f.Path), f.Before, parseMode(f.Mode)) != "":
+		return stateTorn // only put aside so far, as a name that differs by case must be
 	}
 	return stateForeign
 }

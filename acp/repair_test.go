@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,16 @@ func newWreck(t *testing.T) *wreck {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// deadProcess gives the number of a process that has ended.
+func deadProcess(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
 }
 
 // keep stores contents as an application does before its intent.
@@ -133,6 +144,7 @@ func (w *wreck) gone(name, text, mode string) provenance.File {
 }
 
 func TestRepair(t *testing.T) {
+	aside := workspace.TempName(deadProcess(t))
 	for name, tc := range map[string]struct {
 		disk   map[string]string
 		files  func(w *wreck) []provenance.File
@@ -160,7 +172,7 @@ func TestRepair(t *testing.T) {
 			kind: provenance.Applied, note: "finished", expect: map[string]string{"a": "new", "b": "made", "c": "-", "moved": "m2"},
 		},
 		"half was written": {
-			disk: map[string]string{"a": "new", "b": "made", "from": "m1", "moved": "m2", "d": "old d", ".acp-agent-x.tmp": "gone"},
+			disk: map[string]string{"a": "new", "b": "made", "from": "m1", "moved": "m2", "d": "old d"},
 			files: func(w *wreck) []provenance.File {
 				return []provenance.File{
 					{Op: "update", Path: "a", Before: w.keep("old"), After: w.keep("new")},
@@ -189,6 +201,15 @@ func TestRepair(t *testing.T) {
 				}
 			},
 			kind: provenance.Failed, note: "changed since and stays", expect: map[string]string{"a": "mine", "b": "-"},
+		},
+		"a file was put aside to be renamed by case": {
+			disk: map[string]string{aside: "same"},
+			files: func(w *wreck) []provenance.File {
+				f := w.gone("readme", "same", "100644")
+				f.Op, f.To, f.After = "move", "README", f.Before
+				return []provenance.File{f}
+			},
+			kind: provenance.Failed, note: "rolled back", expect: map[string]string{"readme": "same", "README": "-"},
 		},
 		"a link was not yet deleted": {
 			disk:  map[string]string{"l": "-> nowhere"},
@@ -230,6 +251,7 @@ func TestRepair(t *testing.T) {
 			for name, text := range tc.disk {
 				w.write(name, text)
 			}
+			w.write(workspace.TempName(deadProcess(t)), "gone")
 			w.intent(tc.files(w)...)
 			w.mend(tc.kind, tc.note, tc.expect)
 		})
@@ -246,5 +268,21 @@ func TestRepairKeepsModes(t *testing.T) {
 	st, err := os.Stat(w.root.Join("run.sh").String())
 	if err != nil || st.Mode() != fs.FileMode(0o750) {
 		t.Errorf("mode %v, %v", st.Mode(), err)
+	}
+}
+
+// A repair can break off as well. Wherever it stops, the content is still at one of the two places: the
+// file is put back before its moved copy is taken away.
+func TestRepairPutsAMovedFileBackFirst(t *testing.T) {
+	w := newWreck(t)
+	f := provenance.File{Op: "move", Path: w.root.Join("from"), To: w.root.Join("folder"), Before: w.keep("m1"), After: w.keep("m2")}
+	if err := os.Mkdir(f.To.String(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.s.rollBack(f); err == nil {
+		t.Error("a copy that cannot be taken away gives no error")
+	}
+	if data, err := os.ReadFile(f.Path.String()); err != nil || string(data) != "m1" {
+		t.Errorf("the file is not back: %q %v", data, err)
 	}
 }

@@ -19,16 +19,29 @@ func (s *Server) rollBack(f provenance.File) error {
 	case edits.Create:
 		return edits.Restore(realOf(f.Path), nil, false, 0)
 	case edits.Move:
-		if err := edits.Restore(realOf(f.To), nil, false, 0); err != nil {
-			return err
-		}
-		if _, _, exists := held(entryOf(f.Path)); exists {
-			return nil
-		}
+		return s.moveBack(f)
 	case edits.Update:
 		return s.restore(realOf(f.Path), f)
 	}
 	return s.restore(entryOf(f.Path), f)
+}
+
+// moveBack puts a moved file back. The copy goes last: this may break off as well, and the content must
+// be somewhere at every moment.
+func (s *Server) moveBack(f provenance.File) error {
+	from, to := entryOf(f.Path), realOf(f.To)
+	if workspace.SameFile(from, to) { // renamed by case where the file system ignores that
+		if err := os.Rename(to.String(), from.String()); err != nil {
+			return err
+		}
+		return s.restore(from, f)
+	}
+	if _, _, exists := held(from); !exists {
+		if err := s.restore(from, f); err != nil {
+			return err
+		}
+	}
+	return edits.Restore(to, nil, false, 0)
 }
 
 // restore writes the old content back: over what is there, from the backup beside it, which has the
@@ -52,22 +65,31 @@ func (s *Server) restore(real workspace.Path, f provenance.File) error {
 
 // restoreBackup renames the old file back that a removal put aside under a temp name.
 func restoreBackup(real workspace.Path, before workspace.Hash, mode fs.FileMode) bool {
+	name := backupOf(real, before, mode)
+	if name == "" {
+		return false
+	}
 	root, err := os.OpenRoot(real.Dir().String())
 	if err != nil {
 		return false
 	}
 	defer root.Close()
+	return root.Rename(name, real.Base()) == nil
+}
+
+// backupOf is the name of the temp file beside real that holds its old content, "" for none.
+func backupOf(real workspace.Path, before workspace.Hash, mode fs.FileMode) string {
 	names, err := filepath.Glob(real.Dir().Join(".acp-agent-*.tmp").String())
 	if err != nil || strings.ContainsAny(real.Dir().String(), "*?[") {
-		return false
+		return ""
 	}
 	for _, name := range names {
 		data, found, exists := held(workspace.Path(name))
 		if exists && found.Type() == mode.Type() && workspace.HashBytes(data) == before {
-			return root.Rename(filepath.Base(name), real.Base()) == nil
+			return filepath.Base(name)
 		}
 	}
-	return false
+	return ""
 }
 
 // realOf follows symlinks as far as the path exists.

@@ -45,7 +45,7 @@ func (a *app) configCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "print", Short: "Print the configuration with every default, keys left out", Example: "  acp-agent config print", Args: args(cobra.NoArgs),
+			Use: "print", Short: "Print the configuration with every default, without API keys", Example: "  acp-agent config print", Args: args(cobra.NoArgs),
 			RunE: func(c *cobra.Command, _ []string) error {
 				if err := a.load(); err != nil {
 					return err

@@ -31,7 +31,7 @@ func (a *app) lspStatusCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "status",
-		Short:   "Show which language servers would serve this folder, and why not",
+		Short:   "Show the language servers: what is run, and what is missing",
 		Example: "  acp-agent lsp status --json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -47,11 +47,11 @@ func (a *app) lspStatusCommand() *cobra.Command {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SERVER\tSTATE\tCOMMAND\tNOTE")
 			for _, r := range rows {
-				note := r.Reason
-				if !r.Trusted {
-					note = strings.TrimSpace(note + " [trusted workspaces only]")
+				state := r.State
+				if state == "absent" && len(r.Command) > 0 {
+					state = "installed" // absent is the process; no server starts for this list
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.State, strings.Join(r.Command, " "), note)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, state, strings.Join(r.Command, " "), r.Reason)
 			}
 			return w.Flush()
 		},

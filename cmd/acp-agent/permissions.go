@@ -61,6 +61,9 @@ func (a *app) explain(c *cobra.Command, line string, asJSON bool) error {
 		fmt.Fprintf(out, " (%s)", e.Decision.Rule)
 	}
 	fmt.Fprintln(out)
+	if len(e.Simple) == 1 && len(e.Simple[0].Writes) == 0 {
+		return nil // the line is one command, and all of it is said
+	}
 	for _, s := range e.Simple {
 		fmt.Fprintf(out, "  %-5s %s\n", s.Verdict, strings.Join(s.Argv, " "))
 		for _, w := range s.Writes {

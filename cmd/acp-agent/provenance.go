@@ -75,15 +75,19 @@ func (a *app) provenanceLogCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printRecords(c, records, p, asJSON)
+			here, err := absolute(".")
+			if err != nil {
+				return err
+			}
+			return printRecords(c, records, p, here, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON record a line")
 	return c
 }
 
-// printRecords prints the records that touch p or something below it.
-func printRecords(c *cobra.Command, records []provenance.Record, p workspace.Path, asJSON bool) error {
+// printRecords prints the records that touch p or something below it, with paths as seen from here.
+func printRecords(c *cobra.Command, records []provenance.Record, p, here workspace.Path, asJSON bool) error {
 	enc := json.NewEncoder(c.OutOrStdout())
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, r := range records {
@@ -91,7 +95,11 @@ func printRecords(c *cobra.Command, records []provenance.Record, p workspace.Pat
 		var files []string
 		for _, f := range r.Files {
 			touches = touches || p.Contains(f.Path) || (f.To != "" && p.Contains(f.To))
-			files = append(files, f.Op+" "+f.Path.Rel(p))
+			name := f.Op + " " + f.Path.Rel(here)
+			if f.To != "" {
+				name += " → " + f.To.Rel(here)
+			}
+			files = append(files, name)
 		}
 		if !touches {
 			continue

@@ -33,13 +33,14 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	-- config --   config.yaml
 //
 // $OUT is a folder outside every root, $WORK the folder of the files, $HOME_DIR the agent's home;
-// in the two files above $OUT and $WORK are replaced as well. Text in single quotes may hold Go's
+// in the two files above $OUT and $WORK are replaced as well, and in config.yaml $PARTS, the folder of
+// the test parts. Text in single quotes may hold Go's
 // escapes (\n, \r, \xNN) where a command says "text".
 //
 //	editor open [PROFILE]            start the agent, initialize, open a session in the current folder
 //	editor close | editor hold METHOD | editor resume METHOD | editor fail METHOD
 //	session NAME                     open one more session here, or go back to it; the first is "main"
-//	mode ID                          session/set_mode
+//	mode ID | option ID VALUE        session/set_mode, session/set_config_option
 //	prompt 'text'                    send a prompt and go on
 //	cancel                           session/cancel, without answering what is asked
 //	auto ANSWER | auto off           answer all later permission requests
@@ -47,6 +48,7 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	await REASON                     the oldest open prompt ends with this stop reason
 //	await error CODE                 … with this error
 //	await text 'text'                the agent has said this
+//	await call N REGEXP              the tool call shows this text
 //	answer OPTION                    an option's id, or cancelled, bogus, error, null, never
 //	permission title REGEXP | options ID… | diffs N | diff PATH OLD|null NEW | changed PATH N | text REGEXP
 //	permissions N                    so many questions so far
@@ -61,7 +63,7 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	provenance none | provenance N   applied records in the agent's home
 //	put PATH 'text' | holds PATH 'text' | buffer PATH 'text' | perm PATH MODE | readlink PATH TARGET
 //
-//	told 'text'                      a user's message to the model has this, such as late diagnostics
+//	told 'text'                      the model was told this, by a tool result or as a message such as late diagnostics
 //	clock start | clock below MS     since the start so many milliseconds at most have gone by
 //
 // With a language server that misbehaves (see package lspserver for its modes and its rules):
@@ -168,11 +170,17 @@ func setUpScript(t *testing.T, env *testscript.Env, agent NewAgent) error {
 	if err != nil {
 		return err
 	}
+	parts := ""
+	if strings.Contains(config, "$PARTS") {
+		parts = Parts(t)
+		config = strings.ReplaceAll(config, "$PARTS", parts)
+	}
 	w.setup = Setup{
 		Home: filepath.Join(side, "home"), UserHome: user, Config: config, Model: "scripted/" + modelFile,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + user, "TERM=dumb", "LANG=C.UTF-8"},
 	}
 	env.Setenv("OUT", outside)
+	env.Setenv("PARTS", parts)
 	env.Setenv("HOME_DIR", w.setup.Home)
 	env.Values[worldKey{}] = w
 	env.Defer(func() {
@@ -208,7 +216,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await": awaitCmd, "answer": answerCmd, "permission": permissionCmd, "permissions": permissionsCmd,
 		"call": callCmd, "calls": callsCmd, "result": resultCmd, "requests": requestsCmd, "history": historyCmd,
 		"said": saidCmd, "lines": linesCmd, "updates": updatesCmd, "provenance": provenanceCmd,
-		"lspserver": lspserverCmd, "lsplog": lsplogCmd, "told": toldCmd, "clock": clockCmd, "program": programCmd,
+		"lspserver": lspserverCmd, "lsplog": lsplogCmd, "told": toldCmd, "clock": clockCmd, "option": optionCmd, "program": programCmd,
 		"put": putCmd, "holds": holdsCmd, "buffer": bufferCmd, "perm": permCmd, "readlink": readlinkCmd,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {

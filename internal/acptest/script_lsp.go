@@ -106,8 +106,8 @@ func (w *world) answered(method, text string) {
 	}
 }
 
-// toldCmd looks at the texts in the latest request to the model that are neither tool results nor what
-// it said itself.
+// toldCmd looks at the texts in the latest request to the model that it did not say itself: tool
+// results and users' messages, late diagnostics among them.
 func toldCmd(w *world, neg bool, args []string) {
 	w.need(args, 1, "told 'text'")
 	all := w.recorder.Requests()
@@ -116,7 +116,7 @@ func toldCmd(w *world, neg bool, args []string) {
 	}
 	var texts []string
 	for _, m := range all[len(all)-1].Messages {
-		if m.Role == model.User {
+		if m.Role == model.User || m.Role == model.ToolRole {
 			texts = append(texts, m.Text())
 		}
 	}
@@ -124,6 +124,12 @@ func toldCmd(w *world, neg bool, args []string) {
 	if found == neg {
 		w.ts.Fatalf("the model was told %q", texts)
 	}
+}
+
+// optionCmd sets a configuration option of the session.
+func optionCmd(w *world, _ bool, args []string) {
+	w.need(args, 2, "option ID VALUE")
+	w.editor.Call("session/set_config_option", map[string]any{"sessionId": w.session(), "configId": args[0], "value": args[1]})
 }
 
 // clockCmd measures how long something takes, for promises in seconds.
