@@ -413,6 +413,9 @@ func TestADeletedLinkIsRecordedAsALink(t *testing.T) {
 	d.play("go", "end_turn")
 	d.holds("link", "-")
 	d.holds("real.txt", "r\n")
+	if got := d.call(0).Kind(); got != "edit" { // whatever it does to files (contract §5)
+		t.Errorf("kind %q", got)
+	}
 	records := d.record()
 	if got := kinds(records); got != "intent applied" {
 		t.Fatalf("records %q", got)
