@@ -72,7 +72,7 @@ func newAgent(t testing.TB, s acptest.Setup) (acptest.Serve, *acptest.Recorder) 
 	})
 	server := acp.NewServer(acp.Options{
 		Version: "0.0.0-test", Config: cfg, Home: config.Home{Dir: workspace.Path(s.Home)},
-		UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Models: recorder, Language: language,
+		UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Models: recorder, TerminalSetup: true, Language: language,
 	})
 	serve := func(ctx context.Context, r io.Reader, w io.Writer) error {
 		err := server.Serve(ctx, r, w)

@@ -66,6 +66,8 @@ type deskOptions struct {
 	// server makes it one whose files ending in .fk are served by a server that misbehaves in these
 	// modes (package lspserver); not nil for none.
 	server []string
+	// resolver takes the place of the one scripted model that knows every name.
+	resolver model.Resolver
 	// unchecked is for tests that write lines of the editor themselves.
 	unchecked bool
 }
@@ -80,14 +82,17 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.models = acptest.NewRecorder(oneModel{blind{scripted.New("test", script)}})
+	if o.resolver == nil {
+		o.resolver = oneModel{blind{scripted.New("test", script)}}
+	}
+	d.models = acptest.NewRecorder(o.resolver)
 	c := config.Default()
 	if o.config != nil {
 		o.config(&c)
 	}
 	options := acp.Options{
 		Version: "1.2.3", Config: c, Home: config.Home{Dir: workspace.Path(d.home)},
-		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
+		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models, TerminalSetup: true,
 	}
 	if o.gopls {
 		options.Language = d.language(c, "gopls", lsp.ServerSettings{Command: []string{acptest.Part(d.t, "bin", "gopls")}})
