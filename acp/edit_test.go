@@ -104,6 +104,9 @@ func TestAnswersThatMeanNo(t *testing.T) {
 			t.Errorf("%s: the call is %s", answer, got)
 		}
 		d.code(0, code)
+		if got := acptest.Get[string](json.RawMessage(d.result(0)), "path"); got != d.path("a.go") {
+			t.Errorf("%s: the result names %q: %s", answer, got, d.result(0))
+		}
 		if got := kinds(d.record()); got != "decision" {
 			t.Errorf("%s: records %q", answer, got)
 		}
@@ -166,6 +169,31 @@ func TestASecondEditOfOneMessageSeesTheFirst(t *testing.T) {
 	d.holds("n.txt", "1\nTWO\n3\nFOUR\n")
 	if old := *d.Permissions()[1].Diffs()[0].Old; !strings.Contains(old, "TWO") {
 		t.Errorf("the second proposal starts from %q", old)
+	}
+}
+
+// A refusal by a rule or by the mode names the file and says what to do next, for edits and for commands.
+func TestRefusalsSayWhatToDoNext(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(c *config.Config)
+		code   string
+		next   string
+	}{
+		"plan": {func(c *config.Config) { c.Permissions.Mode = "plan" }, "denied_by_mode", "the user chooses another mode"},
+		"rule": {func(c *config.Config) { c.Permissions.Deny = []string{"edit(*.go)", "terminal(touch *)"} }, "denied", "by another way"},
+	} {
+		d := newDesk(t, deskOptions{script: script(turn(fix), turn(`terminal {"command": "touch x"}`)), files: map[string]string{"a.go": "// teh\n"}, config: tc.change})
+		d.play("fix it", "end_turn")
+		d.holds("a.go", "// teh\n")
+		for i := range 2 {
+			d.code(i, tc.code)
+			if got := d.result(i); !strings.Contains(got, tc.next) {
+				t.Errorf("%s: result %d does not say what to do next: %s", name, i, got)
+			}
+		}
+		if got := acptest.Get[string](json.RawMessage(d.result(0)), "path"); got != d.path("a.go") {
+			t.Errorf("%s: the result names %q", name, got)
+		}
 	}
 }
 
@@ -388,6 +416,9 @@ func TestADeletedLinkIsRecordedAsALink(t *testing.T) {
 	d.play("go", "end_turn")
 	d.holds("link", "-")
 	d.holds("real.txt", "r\n")
+	if got := d.call(0).Kind(); got != "edit" { // whatever it does to files (contract §5)
+		t.Errorf("kind %q", got)
+	}
 	records := d.record()
 	if got := kinds(records); got != "intent applied" {
 		t.Fatalf("records %q", got)

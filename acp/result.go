@@ -162,7 +162,7 @@ func (o *session) tellOff(reason string) string {
 func (e *editing) applyFailed(err error) tool.Result {
 	res, ok := tool.Refused(err)
 	if !ok {
-		res = tool.Failed(edits.CodeIO, err.Error())
+		res = e.failure(edits.CodeIO, err.Error())
 	}
 	if e.p.State == edits.Pending || e.p.State == edits.Approved {
 		e.p.State = edits.Failed
