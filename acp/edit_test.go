@@ -77,6 +77,9 @@ func TestAnEditFromProposalToRecord(t *testing.T) {
 	if got := acptest.Get[string](result, "lint", "status"); got != "ok" {
 		t.Errorf("lint %q", got)
 	}
+	if got := call.Text(); got != "Applied; the text parses." {
+		t.Errorf("the editor is shown %q", got) // nothing of what the model reads
+	}
 	records := d.record()
 	if got := kinds(records); got != "intent applied" {
 		t.Fatalf("records: %s", got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"acp-agent/edits"
+	"acp-agent/internal/syntax"
 	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
@@ -126,7 +127,13 @@ func (e *editing) appliedText(r *editResult) string {
 			parts = append(parts, fmt.Sprintf("%s was changed while it was saved:\n%s", f.Path.Base(), f.Changed))
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "\n\n")
+	case e.lint.status == syntax.OK:
+		return "Applied; the text parses."
+	}
+	return "Applied." // for nothing to say, the model's JSON would be shown
 }
 
 // offTexts say why the language servers of a whole session are asleep. That nothing serves one kind of
