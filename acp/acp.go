@@ -31,6 +31,9 @@ type Options struct {
 	// Language is the process's language-server layer; nil switches it off. The server does not close it.
 	Language *lsp.Manager
 	Logger   *slog.Logger
+	// TerminalSetup says that the program sets up models and keys in a terminal when it is started with
+	// --setup. Without it that is no way to sign in that editors are told of.
+	TerminalSetup bool
 	// Tap sees every message (`run --json`, tests); may be nil.
 	Tap func(out bool, msg []byte)
 }

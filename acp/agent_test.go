@@ -3,11 +3,13 @@ package acp_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"acp-agent/acp"
 	"acp-agent/internal/acptest"
@@ -15,6 +17,7 @@ import (
 	"acp-agent/internal/model"
 	"acp-agent/internal/model/scripted"
 	"acp-agent/internal/workspace"
+	"acp-agent/lsp"
 )
 
 // scripts resolves scripted models only, one of them by default. A model is made once: it keeps the
@@ -55,7 +58,8 @@ func (s *scripts) List(context.Context) []model.Info {
 	return []model.Info{{ID: s.byDefault, Provider: scripted.Provider, Name: strings.TrimPrefix(s.byDefault, scripted.Provider+"/")}}
 }
 
-// newAgent makes a server without language servers, whose model is scripted and recorded.
+// newAgent makes a server whose model is scripted and recorded. Language servers are those of the
+// configuration, and of the built-in ones those that are on the PATH, if any.
 func newAgent(t testing.TB, s acptest.Setup) (acptest.Serve, *acptest.Recorder) {
 	t.Helper()
 	cfg, err := config.Parse("config.yaml", []byte(s.Config))
@@ -63,11 +67,21 @@ func newAgent(t testing.TB, s acptest.Setup) (acptest.Serve, *acptest.Recorder) 
 		t.Fatalf("%v", err)
 	}
 	recorder := acptest.NewRecorder(&scripts{byDefault: s.Model, made: map[string]model.Model{}})
+	language := lsp.NewManager(lsp.Options{
+		Home: workspace.Path(s.Home), UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Settings: acp.LanguageSettings(cfg.LSP),
+	})
 	server := acp.NewServer(acp.Options{
 		Version: "0.0.0-test", Config: cfg, Home: config.Home{Dir: workspace.Path(s.Home)},
-		UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Models: recorder,
+		UserHome: workspace.Path(s.UserHome), Environ: s.Environ, Models: recorder, TerminalSetup: true, Language: language,
 	})
-	return server.Serve, recorder
+	serve := func(ctx context.Context, r io.Reader, w io.Writer) error {
+		err := server.Serve(ctx, r, w)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		language.Close(ctx) // as the program does
+		return err
+	}
+	return serve, recorder
 }
 
 // fixture is an agent in this process with an editor, for tests that need no built program.

@@ -14,13 +14,13 @@ const (
 )
 
 // authMethods is never empty: registries ask for at least one method that needs no terminal.
-func authMethods(e *editorInfo) []authMethod {
+func (s *Server) authMethods(e *editorInfo) []authMethod {
 	list := []authMethod{{
 		ID:          authEnv,
 		Name:        "Use configured keys",
 		Description: "API keys of the environment or of config.yaml, or a model server on this machine",
 	}}
-	if e.terminalAuth {
+	if e.terminalAuth && s.o.TerminalSetup {
 		setup := authMethod{
 			ID:          authSetup,
 			Name:        "Set up in a terminal",
@@ -50,9 +50,9 @@ func (s *Server) authenticate(ctx context.Context, req *wire.Request) {
 		req.ReplyError(err)
 		return
 	}
-	switch p.MethodID {
-	case authEnv:
-	case authSetup:
+	switch {
+	case p.MethodID == authEnv:
+	case p.MethodID == authSetup && s.o.TerminalSetup:
 		req.ReplyError(invalidParams("method %q runs in a terminal: start `acp-agent --setup`, then use %q", authSetup, authEnv))
 		return
 	default:

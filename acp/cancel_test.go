@@ -8,12 +8,6 @@ import (
 	"acp-agent/internal/acptest"
 )
 
-// inProgress waits until a tool call of the session runs.
-func (d *desk) inProgress() {
-	d.t.Helper()
-	d.UntilUpdate(d.session, "tool_call_update", func(u json.RawMessage) bool { return acptest.Get[string](u, "status") == "in_progress" })
-}
-
 // A cancel that comes while an approved edit is written is too late for that edit: the editor, the
 // record and the model must all say that it was done.
 func TestACancelDuringTheWriteDoesNotUnsayTheEdit(t *testing.T) {

@@ -44,6 +44,16 @@ func TestACommandAsksAndIsRemembered(t *testing.T) {
 	}
 }
 
+// The option's name is the command as a shell would read it: two words must not look like one.
+func TestAlwaysIsNamedAsTheShellReadsIt(t *testing.T) {
+	d := newDesk(t, deskOptions{answer: "reject_once", script: script(turn(`terminal {"command": "touch 'a  b' c"}`))})
+	d.play("go", "end_turn")
+	p := d.Permissions()[0]
+	if len(p.Options) != 3 || p.Options[1].Name != "Always allow `touch 'a  b' c` in this session" {
+		t.Errorf("options %+v", p.Options)
+	}
+}
+
 func TestReadOnlyGitRunsWithoutWhatTheRepositoryConfigures(t *testing.T) {
 	d := newDesk(t, deskOptions{gopls: true, script: script(turn(`terminal {"command": "git status --short"}`))})
 	d.write(".git/config", "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch owned #\"\n")

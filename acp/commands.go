@@ -161,7 +161,7 @@ func (t *turn) slashDiagnostics(ctx context.Context, args string) (string, strin
 }
 
 func (t *turn) slashLSP(context.Context, string) (string, string, error) {
-	if t.srv.o.Language == nil {
+	if t.lang == nil {
 		return "The language-server layer is switched off.\n", "", nil
 	}
 	return serverTable(t.srv.o.Language.Status(), t.roots.Cwd()), "", nil

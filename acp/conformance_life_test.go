@@ -3,6 +3,7 @@
 package acp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -226,9 +227,27 @@ func TestCaseGS04_StdoutIsProtocolOnly(t *testing.T) {
 	if code := p.AwaitExit(10 * time.Second); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	if left, err := os.ReadDir(p.Cmd.Dir); err != nil || len(left) > 0 { // case G-S10: the process's own folder is nobody's
+		t.Errorf("in the process's folder there is %v (%v)", left, err)
+	}
 	log, err := os.ReadFile(filepath.Join(p.Home, "logs", "agent.log"))
 	if err != nil || len(log) == 0 && p.Stderr() == "" {
 		t.Errorf("nothing was logged at level debug (%v)", err)
+	}
+}
+
+// TestSignInIsOfferedOnlyWhenItIsThere starts the program as the editor would for each method that runs in
+// a terminal: it must know the arguments.
+func TestSignInIsOfferedOnlyWhenItIsThere(t *testing.T) {
+	p := &program{Process: acptest.StartProcess(t, acptest.EditorOptions{Profile: "zed"}, acptest.ProcessOptions{})}
+	for _, m := range acptest.Get[[]json.RawMessage](p.Initialize(), "authMethods") {
+		if acptest.Get[string](m, "type") != "terminal" {
+			continue
+		}
+		args := append(acptest.Get[[]string](m, "args"), "--help")
+		if out, err := acptest.Output(t, args...); err != nil {
+			t.Errorf("%s is offered, and %q is not understood: %v %s", m, args, err, out)
+		}
 	}
 }
 

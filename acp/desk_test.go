@@ -12,6 +12,7 @@ import (
 
 	"acp-agent/acp"
 	"acp-agent/internal/acptest"
+	"acp-agent/internal/acptest/lspserver"
 	"acp-agent/internal/config"
 	"acp-agent/internal/model"
 	"acp-agent/internal/model/scripted"
@@ -49,6 +50,7 @@ type desk struct {
 	home    string
 	session string
 	models  *acptest.Recorder
+	server  *lspserver.Server // with deskOptions.server
 }
 
 // deskOptions change a desk before it is set up.
@@ -61,6 +63,11 @@ type deskOptions struct {
 	format  func(path, text string) string
 	// gopls makes the folder a git repository that gopls serves.
 	gopls bool
+	// server makes it one whose files ending in .fk are served by a server that misbehaves in these
+	// modes (package lspserver); not nil for none.
+	server []string
+	// resolver takes the place of the one scripted model that knows every name.
+	resolver model.Resolver
 	// unchecked is for tests that write lines of the editor themselves.
 	unchecked bool
 }
@@ -75,17 +82,24 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.models = acptest.NewRecorder(oneModel{blind{scripted.New("test", script)}})
+	if o.resolver == nil {
+		o.resolver = oneModel{blind{scripted.New("test", script)}}
+	}
+	d.models = acptest.NewRecorder(o.resolver)
 	c := config.Default()
 	if o.config != nil {
 		o.config(&c)
 	}
 	options := acp.Options{
 		Version: "1.2.3", Config: c, Home: config.Home{Dir: workspace.Path(d.home)},
-		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models,
+		UserHome: workspace.Path(realDir(t)), Environ: os.Environ(), Models: d.models, TerminalSetup: true,
 	}
 	if o.gopls {
-		options.Language = d.gopls(c)
+		options.Language = d.language(c, "gopls", lsp.ServerSettings{Command: []string{acptest.Part(d.t, "bin", "gopls")}})
+	}
+	if o.server != nil {
+		d.server = lspserver.New(t, o.server...)
+		options.Language = d.language(c, "fake", lsp.ServerSettings{Command: d.server.Command, Extensions: []string{".fk"}})
 	}
 	server := acp.NewServer(options)
 	d.Editor = acptest.InProcess(t, server.Serve, acptest.EditorOptions{Profile: o.profile, Answer: o.answer, Format: o.format, Unchecked: o.unchecked})
@@ -94,8 +108,8 @@ func newDesk(t *testing.T, o deskOptions) *desk {
 	return d
 }
 
-// gopls makes the folder a repository and starts nothing yet.
-func (d *desk) gopls(c config.Config) *lsp.Manager {
+// language makes the folder a repository and starts nothing yet.
+func (d *desk) language(c config.Config, id string, server lsp.ServerSettings) *lsp.Manager {
 	d.t.Helper()
 	if out, err := exec.Command("git", "init", "-q", d.dir).CombinedOutput(); err != nil {
 		d.t.Fatalf("git init: %v %s", err, out)
@@ -103,10 +117,10 @@ func (d *desk) gopls(c config.Config) *lsp.Manager {
 	m := lsp.NewManager(lsp.Options{
 		Home: workspace.Path(d.home), UserHome: "/nobody", Environ: os.Environ(),
 		Settings: lsp.Settings{
-			Enabled: true, InlineBudget: time.Duration(c.LSP.InlineBudgetMS) * time.Millisecond, Severity: "error",
+			Enabled: true, InlineBudget: time.Duration(c.LSP.InlineBudgetMS) * time.Millisecond, Severity: c.LSP.Severity,
 			WaitMode: "document", WaitTimeout: 60 * time.Second, BrokenRetry: time.Second, RequireGit: true,
 			IdleTimeout: time.Minute, MaxDiagnosticChars: 4000,
-			Servers: map[string]lsp.ServerSettings{"gopls": {Command: []string{acptest.Part(d.t, "bin", "gopls")}}},
+			Servers: map[string]lsp.ServerSettings{id: server},
 		},
 	})
 	d.t.Cleanup(func() {
@@ -117,7 +131,7 @@ func (d *desk) gopls(c config.Config) *lsp.Manager {
 	return m
 }
 
-func realDir(t *testing.T) string {
+func realDir(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

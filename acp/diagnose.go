@@ -120,7 +120,7 @@ func (o *session) showLate(l lsp.Late) {
 	if shown == nil || t == nil {
 		return
 	}
-	body := diagnosticsText(l.Verdict, o.maxDiagnostics())
+	body := o.diagnosticsText(l.Verdict)
 	if body == "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (o *session) lateTexts(list []lsp.Late) []string {
 		for _, p := range l.Paths {
 			names = append(names, p.Rel(o.roots.Cwd()))
 		}
-		if s := l.Verdict.ForModel(headingEarlier+strings.Join(names, ", "), o.maxDiagnostics()); s != "" {
+		if s := o.told(l.Verdict, headingEarlier+strings.Join(names, ", ")); s != "" {
 			texts = append(texts, s)
 		}
 	}
@@ -167,15 +167,20 @@ func (t *turn) withLate(r tool.Result) tool.Result {
 }
 
 // diagnosticsText is a verdict as the editor shows it below the diff.
-func diagnosticsText(v lsp.Verdict, limit int) string {
+func (o *session) diagnosticsText(v lsp.Verdict) string {
 	switch v.State {
-	case lsp.Findings:
-		return v.ForModel(headingNow, limit)
-	case lsp.Clean:
-		if v.Mended > 0 {
-			return fmt.Sprintf("Fresh diagnostics: no new errors, %d mended.", v.Mended)
+	case lsp.Findings, lsp.Clean:
+		if text := o.told(v, headingNow); text != "" {
+			return text
 		}
-		return "Fresh diagnostics: no new errors."
+		text := "Fresh diagnostics: no new errors"
+		if v.Mended > 0 {
+			text += fmt.Sprintf(", %d mended", v.Mended)
+		}
+		if v.After > 0 {
+			text += fmt.Sprintf(", %d older", v.After)
+		}
+		return text + "."
 	case lsp.NoVerdict:
 		return "No verdict: " + noVerdict(v) + "."
 	}

@@ -32,7 +32,7 @@ func newEditorFiles(o *session) workspace.Editor {
 
 func (f *editorFiles) CanRead() bool       { return f.o.client.readFile }
 func (f *editorFiles) CanWrite() bool      { return f.o.client.writeFile }
-func (f *editorFiles) ServesBuffers() bool { return f.o.client.profile.servesBuffers }
+func (f *editorFiles) ServesBuffers() bool { return !f.o.client.profile.servesDisk }
 
 // ReadText gives the buffer's text, or the file's. A null result is an empty text.
 func (f *editorFiles) ReadText(ctx context.Context, p workspace.Path) (string, error) {

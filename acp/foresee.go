@@ -150,7 +150,15 @@ func (e *editing) introduced() int {
 	if !e.foreseen.asked || e.foreseen.verdict.State != lsp.Findings {
 		return 0
 	}
-	return len(e.foreseen.verdict.Introduced) + len(e.foreseen.verdict.Other)
+	n := 0
+	for _, list := range [][]lsp.Finding{e.foreseen.verdict.Introduced, e.foreseen.verdict.Other} {
+		for _, f := range list {
+			if f.Severity == lsp.SevError { // by lsp.severity there may be warnings as well
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // foreseenText tells the user what the edit would bring, below its diff.
@@ -167,21 +175,35 @@ func (e *editing) foreseenText() string {
 // verdictText is a foreseen verdict as the user reads it.
 func (e *editing) verdictText(v lsp.Verdict) string {
 	switch v.State {
-	case lsp.Findings:
-		return v.ForModel("LSP diagnostics that this edit would introduce", e.maxDiagnostics())
+	case lsp.Findings, lsp.Clean:
+		if text := e.told(v, "LSP diagnostics that this edit would introduce"); text != "" {
+			return text
+		}
+		text := "Checked: brings in no errors"
+		if v.Mended > 0 {
+			text += fmt.Sprintf(" and mends %d", v.Mended)
+		}
+		switch {
+		case v.After == 1:
+			text += "; 1 was there before"
+		case v.After > 1:
+			text += fmt.Sprintf("; %d were there before", v.After)
+		}
+		return text + "."
 	case lsp.NoVerdict:
 		return "Not checked: " + noVerdict(v) + "."
-	case lsp.Clean:
-		if v.Mended > 0 {
-			return fmt.Sprintf("Checked: brings in no errors and mends %d.", v.Mended)
-		}
-		return "Checked: brings in no errors."
 	}
 	return ""
 }
 
 // maxDiagnostics is the longest text of diagnostics, in characters.
 func (o *session) maxDiagnostics() int { return o.srv.o.Config.LSP.MaxDiagnosticsChars }
+
+// told is what an edit brought in, under a heading and within the configured bounds; "" for nothing.
+func (o *session) told(v lsp.Verdict, heading string) string {
+	v.PerFile = o.srv.o.Config.Limits.DiagnosticsPerFile
+	return v.ForModel(heading, o.maxDiagnostics())
+}
 
 // lspChanges are the proposed changes as the language-server layer takes them.
 func lspChanges(p *edits.Proposal) []lsp.Change {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"acp-agent/edits"
 	"acp-agent/internal/wire"
 )
 
@@ -147,5 +148,23 @@ func TestSlashLines(t *testing.T) {
 	}
 	if _, ok := slashLine([]block{{kind: "resource_link"}}); ok {
 		t.Error("a link taken for a command")
+	}
+}
+
+func TestTheDiffsOfAProposalFitIntoOneLine(t *testing.T) {
+	text := strings.Repeat(strings.Repeat("é", 50)+"\n", 2000)
+	for _, files := range []int{1, 5, 40} {
+		e := &editing{p: &edits.Proposal{}}
+		for range files {
+			e.p.Changes = append(e.p.Changes, edits.Change{Op: edits.Create, Path: "/w/a.txt", NewText: text})
+		}
+		diffs := e.diffs()
+		line, err := json.Marshal(diffs)
+		if err != nil || len(line) > 4<<20 || len(diffs) != files {
+			t.Errorf("%d files: %d diffs in %d bytes (%v)", files, len(diffs), len(line), err)
+		}
+		if whole := *diffs[0].NewText == text; whole != (files < 11) || (diffs[0].Meta == nil) != whole {
+			t.Errorf("%d files: shown whole: %v, meta %v", files, whole, diffs[0].Meta)
+		}
 	}
 }

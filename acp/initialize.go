@@ -119,7 +119,7 @@ func (s *Server) initialize(_ context.Context, req *wire.Request) {
 			Auth:    authCapabilities{Logout: &struct{}{}},
 		},
 		Info:        implementation{Name: "acp-agent", Title: "ACP Agent", Version: s.o.Version},
-		AuthMethods: authMethods(e),
+		AuthMethods: s.authMethods(e),
 	})
 }
 

@@ -180,9 +180,16 @@ func (j *journal) record(kind provenance.Kind, part *journalPart) provenance.Rec
 	r.Decision = j.got.record()
 	var notes []string
 	for _, c := range part.changes {
-		r.Files = append(r.Files, provenance.File{Op: string(c.Op), Path: c.Path, To: c.To, Before: c.Before, After: c.After})
+		f := provenance.File{Op: string(c.Op), Path: c.Path, To: c.To, Before: c.Before, After: c.After}
+		if c.Op == edits.Delete || c.Op == edits.Move {
+			f.Mode = recordMode(c.Mode)
+		}
+		r.Files = append(r.Files, f)
 		if c.RouteWhy != "" {
 			notes = append(notes, c.Path.Base()+" written to disk: "+c.RouteWhy)
+		}
+		if c.EditorRead != "" {
+			notes = append(notes, c.Path.Base()+": "+c.EditorRead)
 		}
 	}
 	r.Note = strings.Join(notes, "; ")

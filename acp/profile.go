@@ -7,8 +7,10 @@ import "strings"
 // that does what the protocol says.
 type profile struct {
 	name string
-	// servesBuffers: fs/read_text_file is known to give unsaved text.
-	servesBuffers bool
+	// servesDisk: fs/read_text_file is known to give the file, not the unsaved text that the protocol
+	// asks for. Of all others the text that differs from the disk is what the user sees; an edit of the
+	// file's own text would wipe it out.
+	servesDisk bool
 	// firstDiffOnly: only the first diff of a tool call is shown, so each file is asked for by itself.
 	firstDiffOnly bool
 	// lateContent: an update with content only, while a permission request is open, is shown
@@ -24,12 +26,12 @@ var profiles = []struct {
 	prefix string
 	profile
 }{
-	{"acpx", profile{name: "acpx", lateContent: true}},
-	{"acp-agent", profile{name: "headless", lateContent: true}},
-	{"zed", profile{name: "zed", servesBuffers: true, commandLine: true}},
-	{"vscode-acp", profile{name: "vscode", servesBuffers: true, lateContent: true, commandLine: true}},
-	{"jetbrains", profile{name: "jetbrains", servesBuffers: true}},
-	{"codecompanion", profile{name: "codecompanion", firstDiffOnly: true}},
+	{"acpx", profile{name: "acpx", servesDisk: true, lateContent: true}},
+	{"acp-agent", profile{name: "headless", servesDisk: true, lateContent: true}},
+	{"zed", profile{name: "zed", commandLine: true}},
+	{"vscode-acp", profile{name: "vscode", lateContent: true, commandLine: true}},
+	{"jetbrains", profile{name: "jetbrains"}},
+	{"codecompanion", profile{name: "codecompanion", servesDisk: true, firstDiffOnly: true}},
 	{"agent-shell", profile{name: "agent-shell", firstDiffOnly: true}},
 }
 

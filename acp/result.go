@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"acp-agent/edits"
+	"acp-agent/internal/syntax"
 	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
@@ -64,7 +65,7 @@ const savedDiff = 4 << 10
 func (e *editing) report(landed []edits.Landed) tool.Result {
 	r := &editResult{
 		Lint:        lintResult{Status: string(e.lint.status), Output: e.lint.output},
-		Diagnostics: e.verdict.ForModel(headingNow, e.maxDiagnostics()),
+		Diagnostics: e.told(e.verdict.Verdict, headingNow),
 		LSP:         lspOf(e.verdict.Verdict),
 		Notes:       e.p.Notes,
 	}
@@ -118,7 +119,7 @@ func (e *editing) appliedText(r *editResult) string {
 		}
 	default:
 		if e.lint.introduced == 0 {
-			parts = append(parts, diagnosticsText(e.verdict.Verdict, e.maxDiagnostics()))
+			parts = append(parts, e.diagnosticsText(e.verdict.Verdict))
 		}
 	}
 	for _, f := range r.Files {
@@ -126,7 +127,13 @@ func (e *editing) appliedText(r *editResult) string {
 			parts = append(parts, fmt.Sprintf("%s was changed while it was saved:\n%s", f.Path.Base(), f.Changed))
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "\n\n")
+	case e.lint.status == syntax.OK:
+		return "Applied; the text parses."
+	}
+	return "Applied." // for nothing to say, the model's JSON would be shown
 }
 
 // offTexts say why the language servers of a whole session are asleep. That nothing serves one kind of
@@ -155,7 +162,7 @@ func (o *session) tellOff(reason string) string {
 func (e *editing) applyFailed(err error) tool.Result {
 	res, ok := tool.Refused(err)
 	if !ok {
-		res = tool.Failed(edits.CodeIO, err.Error())
+		res = e.failure(edits.CodeIO, err.Error())
 	}
 	if e.p.State == edits.Pending || e.p.State == edits.Approved {
 		e.p.State = edits.Failed

@@ -3,6 +3,8 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -114,7 +116,7 @@ func (s *Server) openSession(p newSessionParams) (*session, error) {
 		return nil, invalidParams("%v", err)
 	}
 	one := s.buildSession(uuid.NewString(), roots)
-	one.unmet = servers
+	one.unmet = append(servers, slices.Sorted(maps.Keys(s.o.Config.MCPServers))...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {
@@ -143,7 +145,8 @@ func (s *Server) buildSession(id string, roots *workspace.Roots) *session {
 		Charset: s.charset(roots),
 		MaxSize: s.o.Config.Limits.EditBytes,
 	}
-	if s.o.Language != nil && s.o.Config.LSP.Enabled {
+	// Servers run outside of any sandbox, so a sandboxed session has neither their word nor their tools.
+	if s.o.Language != nil && s.o.Config.LSP.Enabled && !s.o.Config.Sandbox {
 		one.lang = s.o.Language.Session(id, roots)
 		one.lang.OnLate(one.showLate)
 	}

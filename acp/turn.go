@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,6 +62,9 @@ func (t *turn) think(ctx context.Context, m model.Model, parts []model.Part) (ag
 	t.mu.Lock()
 	history, thought := t.history[:len(t.history):len(t.history)], t.thought
 	t.mu.Unlock()
+	if !slices.Contains(m.Info().ThoughtLevels, thought) {
+		thought = "" // chosen for another model; it counts again when that one does
+	}
 	limits := t.srv.o.Config.Limits
 	outcome, err := agent.Run(ctx, t, agent.Turn{
 		Model:   m,

@@ -148,6 +148,7 @@ func BenchmarkVerdict(b *testing.B) {
 			b.ReportMetric(ms(layers, 50)/ms(raws, 50), "ratio")
 			b.ReportMetric(ms(raws, 95), "raw-p95-ms")
 			b.ReportMetric(ms(layers, 95), "ours-p95-ms")
+			b.ReportMetric(ms(overs, 50), "over-p50-ms")
 			b.ReportMetric(ms(confirms, 50), "confirmed-p50-ms")
 			b.ReportMetric(ms(confirms, 95), "confirmed-p95-ms")
 			b.ReportMetric(0, "ns/op")

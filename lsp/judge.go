@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"slices"
 	"time"
 
 	"acp-agent/internal/workspace"
@@ -69,14 +70,18 @@ func finding(row *spec, file workspace.Path, text *lines, enc encoding, d diag, 
 func assemble(fixed []ServerVerdict, outcomes []outcome, other []Finding, threshold Severity) Verdict {
 	v := Verdict{BaselineKnown: true, Other: other}
 	v.Servers = append(v.Servers, fixed...)
+	told := func(f Finding) bool { return f.Severity <= threshold }
 	for _, o := range outcomes {
+		if o.server.State == Clean && slices.ContainsFunc(o.findings, told) {
+			o.server.State = Findings // by lsp.severity a warning counts as well
+		}
 		v.Servers = append(v.Servers, o.server)
 		v.Items = append(v.Items, o.findings...)
 		v.Mended += o.mended
 		v.Before += o.before
 		v.After += o.after
 		for _, f := range o.findings {
-			if f.New && f.Severity <= threshold {
+			if f.New && told(f) {
 				v.Introduced = append(v.Introduced, f)
 			}
 		}

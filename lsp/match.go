@@ -60,6 +60,7 @@ func (row spec) with(set ServerSettings) *spec {
 	if len(set.Command) > 0 {
 		row.command = set.Command
 	}
+	row.command = slices.Concat(row.command, set.Args)
 	if len(set.Extensions) > 0 {
 		row.files = patterns(set.Extensions)
 	}
@@ -89,7 +90,7 @@ func customSpec(id string, set ServerSettings) (*spec, error) {
 	}
 	row := spec{
 		id: id, group: id, custom: true, language: language,
-		files: patterns(set.Extensions), command: set.Command, roots: set.RootMarkers,
+		files: patterns(set.Extensions), command: slices.Concat(set.Command, set.Args), roots: set.RootMarkers,
 		env: set.Env, override: set.InitializationOptions,
 	}
 	if slices.Contains(row.files, "") {

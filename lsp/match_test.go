@@ -87,6 +87,7 @@ func TestSettingsOfABuiltinServer(t *testing.T) {
 		"gopls": {Command: []string{"/opt/gopls", "-v"}, RootMarkers: []string{"WORKSPACE"}, Env: map[string]string{"GOFLAGS": "-mod=mod"},
 			InitializationOptions: map[string]any{"staticcheck": true}},
 		"pyright-langserver": {Disabled: true}, // by its command's name
+		"json":               {Args: []string{"--more"}},
 	}}, slog.New(slog.DiscardHandler))
 	row := c.byID("gopls")
 	if !slices.Equal(row.command, []string{"/opt/gopls", "-v"}) || row.roots[0] != "WORKSPACE" || row.env["GOFLAGS"] == "" {
@@ -95,6 +96,9 @@ func TestSettingsOfABuiltinServer(t *testing.T) {
 	options := merged(row.options(launch{}), row.override)
 	if options["pullDiagnostics"] != true || options["staticcheck"] != true {
 		t.Errorf("options are not merged: %v", options)
+	}
+	if got := c.byID("json").command; !slices.Equal(got, []string{"vscode-json-language-server", "--stdio", "--more"}) {
+		t.Errorf("args do not stand behind the server's own: %q", got)
 	}
 	if c.byID("pyright") != nil || c.byID("vscode-json-language-server").id != "json" {
 		t.Error("a command's name is not understood as an id")

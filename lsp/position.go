@@ -111,12 +111,6 @@ func (l *lines) position(line, col int, enc encoding) (int, int) {
 	return line, units
 }
 
-// end is the position behind the last character.
-func (l *lines) end(enc encoding) (int, int) {
-	last := l.count() - 1
-	return l.position(last+1, utf8.RuneCountInString(l.line(last))+1, enc)
-}
-
 // at is the position of a byte offset.
 func (l *lines) at(offset int, enc encoding) (int, int) {
 	offset = min(max(offset, 0), len(l.text))

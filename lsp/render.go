@@ -25,11 +25,15 @@ const (
 const baselineNote = "(The state before the edit is not known: older problems may be among these.)"
 
 // ForModel renders what the edit brought in, as the contract's lsp_diagnostics text (§4): errors
-// only, capped at 20 a file and max characters, sanitised. heading is the first line, without its
+// only, capped at PerFile a file and max characters, sanitised. heading is the first line, without its
 // colon. It is "" when there is nothing to say.
 func (v Verdict) ForModel(heading string, max int) string {
 	if max <= 0 {
 		max = defaultChar
+	}
+	perFile := v.PerFile
+	if perFile <= 0 {
+		perFile = maxPerFile
 	}
 	var parts []string
 	if len(v.Introduced) > 0 {
@@ -37,7 +41,7 @@ func (v Verdict) ForModel(heading string, max int) string {
 		if !v.BaselineKnown {
 			note = baselineNote
 		}
-		parts = append(parts, section(heading, note, byFile(v.Introduced, 0), max))
+		parts = append(parts, section(heading, note, byFile(v.Introduced, perFile, 0), max))
 	}
 	if len(v.Other) > 0 {
 		used := 0
@@ -45,7 +49,7 @@ func (v Verdict) ForModel(heading string, max int) string {
 			used += len([]rune(p)) + 1
 		}
 		if left := max - used; left > 200 || len(parts) == 0 {
-			parts = append(parts, section(heading+" in other files", "", byFile(v.Other, maxFiles), left))
+			parts = append(parts, section(heading+" in other files", "", byFile(v.Other, perFile, maxFiles), left))
 		}
 	}
 	return strings.Join(parts, "\n")
@@ -58,9 +62,9 @@ type fileFindings struct {
 	total int
 }
 
-// byFile groups findings in the order in which their files first appear; files beyond limit (0: none)
-// keep only their number.
-func byFile(items []Finding, limit int) []fileFindings {
+// byFile groups findings in the order in which their files first appear, at most perFile of each; files
+// beyond limit (0: none) keep only their number.
+func byFile(items []Finding, perFile, limit int) []fileFindings {
 	var out []fileFindings
 	index := map[workspace.Path]int{}
 	for _, f := range sorted(items) {
@@ -71,7 +75,7 @@ func byFile(items []Finding, limit int) []fileFindings {
 			out = append(out, fileFindings{path: f.Path})
 		}
 		out[i].total++
-		if len(out[i].items) < maxPerFile && (limit == 0 || i < limit) {
+		if len(out[i].items) < perFile && (limit == 0 || i < limit) {
 			out[i].items = append(out[i].items, f)
 		}
 	}

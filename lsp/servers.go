@@ -46,11 +46,9 @@ type spec struct {
 
 // recipe says how a server is installed below our home; empty for what its language's own tools install.
 type recipe struct {
-	npm     []string // packages, name@version
-	goTool  string   // package@version
-	pip     []string
-	manual  string // one sentence for what is not installed by us
-	trouble string // a warning that status prints beside an installed server
+	npm    []string // packages, name@version
+	goTool string   // package@version
+	manual string   // one sentence for what is not installed by us
 }
 
 // quirks are the peculiarities that no capability tells.
@@ -60,7 +58,6 @@ type quirks struct {
 	ready       string
 	noPull      bool // announces pull diagnostics and does not serve them
 	native7     bool // the executable of TypeScript 7, looked for in the project first
-	pairs       bool // publishes twice for a change, the first time partially
 	skipCodes   map[string]bool
 	multiRoot   bool // takes further roots as workspace folders (L18)
 }

@@ -33,6 +33,7 @@ type ServerSettings struct {
 	Enabled               *bool
 	Disabled              bool
 	Command               []string
+	Args                  []string // behind the command, a built-in server's own included
 	Extensions            []string
 	RootMarkers           []string
 	LanguageID            string

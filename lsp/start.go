@@ -163,8 +163,11 @@ const maxBackoff = 10 * time.Minute
 // notInstalled is the one sentence of T3: what is missing, and how to mend it.
 func notInstalled(row *spec, looked string) string {
 	how := "install it"
-	if len(row.install.npm) > 0 || row.install.goTool != "" || len(row.install.pip) > 0 {
+	switch {
+	case row.install.goTool != "":
 		how = "run `acp-agent lsp install " + row.id + "`"
+	case len(row.install.npm) > 0: // [Install] does not fetch these
+		how = "run `" + byHand(row) + "`"
 	}
 	return fmt.Sprintf("language server command %s is not installed; %s or set lsp.servers.%s.command.", looked, how, row.id)
 }

@@ -268,6 +268,7 @@ func readHover(result json.RawMessage) (string, error) {
 		return c.Value, nil
 	case protocol.String:
 		return string(c), nil
+	//lint:ignore SA1019 servers of older LSP versions still answer in this form
 	case *protocol.MarkedStringWithLanguage:
 		return c.Value, nil
 	case protocol.MarkedStringSlice:
@@ -276,6 +277,7 @@ func readHover(result json.RawMessage) (string, error) {
 			switch m := m.(type) {
 			case protocol.String:
 				parts = append(parts, string(m))
+			//lint:ignore SA1019 as above
 			case *protocol.MarkedStringWithLanguage:
 				parts = append(parts, m.Value)
 			}

@@ -115,6 +115,7 @@ type Verdict struct {
 	Before, After int       // errors in the edit's files
 	BaselineKnown bool      // false: Introduced may include older problems, and the text says so
 	Foreseen      bool      // given before the edit was applied
+	PerFile       int       // findings of one file that ForModel tells; 0 for 20
 }
 
 // overall folds the servers' words into one state and, for no_verdict and off, its first reason.

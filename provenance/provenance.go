@@ -31,7 +31,9 @@ const (
 
 // File is one file of a record. Hashes are of exact bytes, empty when there is no file. A move has
 // To; its Before is the old file's and its After the new one's. Found is what the file held after
-// the write when that was not After (an editor that formats on save).
+// the write when that was not After (an editor that formats on save). Mode, where the old entry goes
+// away, is its mode in octal with its kind, as git writes it: 100644 for a file, 120777 for a symlink,
+// whose content is its target. Without it a link could not be told from a file of the same bytes.
 type File struct {
 	Op     string         `json:"op"`
 	Path   workspace.Path `json:"path"`
@@ -39,6 +41,7 @@ type File struct {
 	Before workspace.Hash `json:"before"`
 	After  workspace.Hash `json:"after"`
 	Found  workspace.Hash `json:"found,omitempty"`
+	Mode   string         `json:"mode,omitempty"`
 }
 
 // Landed is what the file really holds after the operation.

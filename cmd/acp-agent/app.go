@@ -5,12 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
+	"slices"
 
 	"acp-agent/acp"
 	"acp-agent/internal/config"
 	"acp-agent/internal/logfile"
 	"acp-agent/internal/model/providers"
+	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
 	"acp-agent/permissions"
@@ -96,38 +97,6 @@ func (a *app) policy() (*permissions.Policy, error) {
 // language makes the language-server layer; no server starts before it is needed.
 func (a *app) language() *lsp.Manager { return a.languageFor(a.config.LSP) }
 
-// languageSettings turns the configuration's units into the layer's.
-func languageSettings(c config.LSP) lsp.Settings {
-	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	servers := make(map[string]lsp.ServerSettings, len(c.Servers))
-	for id, s := range c.Servers {
-		servers[id] = lsp.ServerSettings{
-			Enabled: s.Enabled, Disabled: s.Disabled, Command: s.Command,
-			Extensions: s.Extensions, RootMarkers: s.RootMarkers, LanguageID: s.LanguageID,
-			Description: s.Description, Env: s.Env, InitializationOptions: s.InitializationOptions,
-		}
-	}
-	return lsp.Settings{
-		Enabled:           c.Enabled,
-		InlineBudget:      time.Duration(c.InlineBudgetMS) * time.Millisecond,
-		ForeseeBudget:     time.Duration(c.ForeseeBudgetMS) * time.Millisecond,
-		Severity:          c.Severity,
-		WaitMode:          c.WaitMode,
-		WaitTimeout:       seconds(c.WaitTimeout),
-		WarmupTimeout:     seconds(c.WarmupTimeout),
-		BrokenRetry:       seconds(c.BrokenRetrySeconds),
-		ExcludeRoots:      c.ExcludeRoots,
-		TrustedWorkspaces: c.TrustedWorkspaces,
-		RequireGit:        c.RequireGit,
-		InstallAuto:       c.InstallStrategy == "auto",
-		PackageManager:    c.PackageManager,
-		IdleTimeout:       seconds(c.IdleTimeout),
-
-		MaxDiagnosticChars: c.MaxDiagnosticsChars,
-		Servers:            servers,
-	}
-}
-
 // server wires one ACP server; tap sees every message and may be nil.
 func (a *app) server(language *lsp.Manager, tap func(out bool, msg []byte)) *acp.Server {
 	return acp.NewServer(acp.Options{
@@ -163,6 +132,22 @@ func (a *app) openLogFile() error {
 	}
 	a.logger = a.log.Logger()
 	return nil
+}
+
+// warnings are what the operator should know of a configuration that is usable all the same.
+func (a *app) warnings() []string {
+	list := slices.Clone(a.config.Warnings)
+	for _, name := range (tool.Selection{Enabled: a.config.Tools.Enabled, Disabled: a.config.Tools.Disabled}).Unknown() {
+		list = append(list, fmt.Sprintf("%s: tools: there is no tool and no group %q", a.home.ConfigFile(), name))
+	}
+	return list
+}
+
+// logWarnings tells them once in the log, for the commands that run for long.
+func (a *app) logWarnings() {
+	for _, w := range a.warnings() {
+		a.logger.Warn(w)
+	}
 }
 
 // closeLog closes the log's file.

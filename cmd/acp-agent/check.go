@@ -57,7 +57,7 @@ func (a *app) selfCheck(c *cobra.Command) error {
 	if err != nil || string(data) != "checked\n" || reason != "end_turn" {
 		return fmt.Errorf("check: the turn ended with %s and left %q (%v)", reason, data, err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "acp-agent %s: ok (ACP %v, a session, a turn, an applied edit)\n", version, acpVersions)
+	fmt.Fprintf(c.OutOrStdout(), "acp-agent %s: ok (ACP %s, a session, a turn, an applied edit)\n", version, spoken())
 	return nil
 }
 

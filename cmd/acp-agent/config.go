@@ -37,7 +37,7 @@ func (a *app) configCommand() *cobra.Command {
 				if _, err := a.policy(); err != nil {
 					return err
 				}
-				for _, w := range a.config.Warnings {
+				for _, w := range a.warnings() {
 					fmt.Fprintf(c.OutOrStdout(), "warning: %s\n", w)
 				}
 				fmt.Fprintf(c.OutOrStdout(), "%s: ok\n", a.home.ConfigFile())
@@ -45,7 +45,7 @@ func (a *app) configCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "print", Short: "Print the configuration with every default, keys left out", Example: "  acp-agent config print", Args: args(cobra.NoArgs),
+			Use: "print", Short: "Print the configuration with every default, without API keys", Example: "  acp-agent config print", Args: args(cobra.NoArgs),
 			RunE: func(c *cobra.Command, _ []string) error {
 				if err := a.load(); err != nil {
 					return err

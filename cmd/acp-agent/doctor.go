@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,23 +37,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := a.examine(c.Context())
-			failed := false
-			for _, f := range list {
-				failed = failed || f.Level == "fail"
-				if asJSON {
-					continue
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%-4s  %-16s %s\n", f.Level, f.Topic, f.Text)
-				if f.Mend != "" {
-					fmt.Fprintf(c.OutOrStdout(), "      %-16s → %s\n", "", f.Mend)
-				}
+			if err := printFindings(c.OutOrStdout(), list, asJSON); err != nil {
+				return err
 			}
-			if asJSON {
-				if err := json.NewEncoder(c.OutOrStdout()).Encode(list); err != nil {
-					return err
-				}
-			}
-			if failed {
+			if slices.ContainsFunc(list, func(f finding) bool { return f.Level == "fail" }) {
 				return exitCode(exitError)
 			}
 			return nil
@@ -61,6 +50,24 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
+// printFindings prints a line for each finding and one for its mend, or JSON.
+func printFindings(out io.Writer, list []finding, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(list)
+	}
+	width := 0
+	for _, f := range list {
+		width = max(width, len(f.Topic))
+	}
+	for _, f := range list {
+		fmt.Fprintf(out, "%-4s  %-*s  %s\n", f.Level, width, f.Topic, f.Text)
+		if f.Mend != "" {
+			fmt.Fprintf(out, "      %-*s  → %s\n", width, "", f.Mend)
+		}
+	}
+	return nil
+}
+
 // examine runs all checks; a configuration that cannot be read ends them, since the rest hangs on it.
 func (a *app) examine(ctx context.Context) []finding {
 	if err := a.load(); err != nil {
@@ -68,7 +75,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	list := []finding{a.examineHome()}
 	list = append(list, finding{"ok", "configuration", a.configText(), ""})
-	for _, w := range a.config.Warnings {
+	for _, w := range a.warnings() {
 		list = append(list, finding{"warn", "configuration", w, ""})
 	}
 	if _, err := a.policy(); err != nil {
@@ -162,7 +169,8 @@ func (a *app) examineServers() []finding {
 	var list []finding
 	for _, s := range language.Status() {
 		if len(s.Command) == 0 {
-			list = append(list, finding{"warn", s.ID, "not installed: " + s.Reason, ""})
+			text, mend, _ := strings.Cut(s.Reason, "; ")
+			list = append(list, finding{"warn", s.ID, text, mend})
 			continue
 		}
 		list = append(list, finding{"ok", s.ID, strings.Join(s.Command, " "), ""})

@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"acp-agent/acp"
 	"acp-agent/internal/config"
 	"acp-agent/lsp"
 )
@@ -63,7 +64,7 @@ func (a *app) install(ctx context.Context, id string) (string, error) {
 func (a *app) languageOptions(c config.LSP) lsp.Options {
 	return lsp.Options{
 		Home: a.home.Dir, UserHome: a.userHome, Environ: os.Environ(),
-		Settings: languageSettings(c), Logger: a.logger,
+		Settings: acp.LanguageSettings(c), Logger: a.logger,
 	}
 }
 

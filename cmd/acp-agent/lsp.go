@@ -31,7 +31,7 @@ func (a *app) lspStatusCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "status",
-		Short:   "Show which language servers would serve this folder, and why not",
+		Short:   "Show the language servers: what is run, and what is missing",
 		Example: "  acp-agent lsp status --json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -47,11 +47,11 @@ func (a *app) lspStatusCommand() *cobra.Command {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SERVER\tSTATE\tCOMMAND\tNOTE")
 			for _, r := range rows {
-				note := r.Reason
-				if !r.Trusted {
-					note = strings.TrimSpace(note + " [trusted workspaces only]")
+				state := r.State
+				if state == "absent" && len(r.Command) > 0 {
+					state = "installed" // absent is the process; no server starts for this list
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.State, strings.Join(r.Command, " "), note)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, state, strings.Join(r.Command, " "), r.Reason)
 			}
 			return w.Flush()
 		},
@@ -79,7 +79,28 @@ func (a *app) lspCheckCommand() *cobra.Command {
 type checked struct {
 	Path   string        `json:"path"`
 	Notice string        `json:"notice,omitempty"`
-	Items  []lsp.Finding `json:"items"`
+	Items  []checkedItem `json:"items"`
+}
+
+// checkedItem is one finding of it; lines and characters count from 1.
+type checkedItem struct {
+	Line         int    `json:"line"`
+	Character    int    `json:"character"`
+	EndLine      int    `json:"end_line"`
+	EndCharacter int    `json:"end_character"`
+	Severity     string `json:"severity"`
+	Code         string `json:"code,omitempty"`
+	Source       string `json:"source,omitempty"`
+	Message      string `json:"message"`
+	Server       string `json:"server"`
+}
+
+func checkedItems(items []lsp.Finding) []checkedItem {
+	list := []checkedItem{}
+	for _, f := range items {
+		list = append(list, checkedItem{f.Line, f.Column, f.EndLine, f.EndCol, f.Severity.String(), f.Code, f.Source, f.Message, f.Server})
+	}
+	return list
 }
 
 // checkFiles asks each file's servers. A file that cannot be served is told on stderr and makes the
@@ -111,7 +132,7 @@ func (a *app) checkFiles(c *cobra.Command, files []string, asJSON bool) error {
 			failed = failed || it.Severity == lsp.SevError
 		}
 		failed = failed || notice != ""
-		all = append(all, checked{string(p), notice, append([]lsp.Finding{}, items...)})
+		all = append(all, checked{string(p), notice, checkedItems(items)})
 		if asJSON {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -55,7 +56,8 @@ func execute(args []string) int {
 // newRoot is the command tree. Without a command it serves when stdin is no terminal.
 func newRoot() *cobra.Command {
 	a := &app{}
-	root := &cobra.Command{
+	var root *cobra.Command
+	root = &cobra.Command{
 		Use:   "acp-agent",
 		Short: "A coding agent for editors that speak the Agent Client Protocol",
 		Long: `acp-agent serves the Agent Client Protocol on stdio: an editor starts it. Every edit that the model
@@ -66,7 +68,7 @@ recorded and checked by your language server at once.`,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", args[0])}
+				return usageError{noCommand(root, args[0])}
 			}
 			return nil
 		},
@@ -79,15 +81,51 @@ recorded and checked by your language server at once.`,
 	root.Flags().BoolVar(&a.version, "version", false, "print the version")
 	root.AddCommand(a.acpCommand(), a.runCommand(), a.demoCommand(), a.lspCommand(), a.provenanceCommand(),
 		a.permissionsCommand(), a.configCommand(), a.doctorCommand(), a.versionCommand())
+	exemplify(root)
 	return root
+}
+
+// exemplify gives the commands that the library brings along an example, as all others have.
+func exemplify(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Example = "  acp-agent help lsp check"
+		case "completion":
+			c.Example = "  source <(acp-agent completion bash)"
+			for _, shell := range c.Commands() {
+				shell.Example = "  acp-agent completion " + shell.Name()
+				if shell.Name() == "powershell" {
+					shell.Aliases = []string{"pwsh"}
+				}
+			}
+		}
+	}
 }
 
 // args wraps a cobra argument check so that a wrong number of arguments is a usage error.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, list []string) error {
-		if err := check(c, list); err != nil {
-			return usageError{fmt.Errorf("%s: %w", c.CommandPath(), err)}
+		err := check(c, list)
+		switch {
+		case err == nil:
+			return nil
+		case c.HasAvailableSubCommands():
+			return usageError{noCommand(c, list[0])}
 		}
-		return nil
+		return usageError{fmt.Errorf("%w; usage: %s", err, c.UseLine())}
 	}
+}
+
+// noCommand says that c has no such command, and which was perhaps meant.
+func noCommand(c *cobra.Command, name string) error {
+	c.SuggestionsMinimumDistance = 2
+	mend := ""
+	if like := c.SuggestionsFor(name); len(like) > 0 {
+		mend = "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	full := strings.TrimPrefix(c.CommandPath()+" "+name, c.Root().Name()+" ")
+	return fmt.Errorf("there is no command %q%s", full, mend)
 }

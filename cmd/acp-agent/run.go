@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"acp-agent/acp/headless"
+	"acp-agent/internal/wire"
 )
 
 // runFlags are the flags of `run`.
@@ -55,6 +56,7 @@ func (a *app) runPrompt(c *cobra.Command, f runFlags, prompt string) error {
 		return err
 	}
 	defer a.closeLog()
+	a.logWarnings()
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	runner := &headless.Runner{
@@ -71,12 +73,22 @@ func (a *app) runPrompt(c *cobra.Command, f runFlags, prompt string) error {
 	defer done()
 	language.Close(closing)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "acp-agent: %v\n", err)
+		fmt.Fprintf(os.Stderr, "acp-agent: %s\n", plain(err))
 	}
 	if code == exitOK && err == nil {
 		return nil
 	}
 	return exitCode(max(code, exitError))
+}
+
+// plain is an error without the number that it has on the wire, which means nothing to a person.
+func plain(err error) string {
+	text := err.Error()
+	var onWire *wire.Error
+	if errors.As(err, &onWire) {
+		text = strings.Replace(text, onWire.Error(), onWire.Message, 1)
+	}
+	return text
 }
 
 // screen writes to this terminal, in colour where it is one that wants it.

@@ -60,6 +60,7 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer a.closeLog()
+	a.logWarnings()
 	language := a.language()
 	err = a.server(language, nil).Serve(ctx, in, out)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)

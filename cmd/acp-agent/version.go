@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -59,5 +61,14 @@ func (a *app) versionCommand() *cobra.Command {
 
 func printVersion(c *cobra.Command) {
 	v := buildInfo()
-	fmt.Fprintf(c.OutOrStdout(), "acp-agent %s\ncommit %s\n%s %s/%s\nACP %v\n", v.Version, v.Commit, v.Go, v.OS, v.Arch, v.ACP)
+	fmt.Fprintf(c.OutOrStdout(), "acp-agent %s\ncommit %s\n%s %s/%s\nACP %s\n", v.Version, v.Commit, v.Go, v.OS, v.Arch, spoken())
+}
+
+// spoken lists the protocol versions for people.
+func spoken() string {
+	words := make([]string, len(acpVersions))
+	for i, v := range acpVersions {
+		words[i] = strconv.Itoa(v)
+	}
+	return strings.Join(words, ", ")
 }

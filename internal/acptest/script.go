@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"acp-agent/internal/acptest/lspserver"
 )
 
 // Setup is what a scenario gives the agent that it starts.
@@ -30,13 +33,14 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	-- config --   config.yaml
 //
 // $OUT is a folder outside every root, $WORK the folder of the files, $HOME_DIR the agent's home;
-// in the two files above $OUT and $WORK are replaced as well. Text in single quotes may hold Go's
+// in the two files above $OUT and $WORK are replaced as well, and in config.yaml $PARTS, the folder of
+// the test parts. Text in single quotes may hold Go's
 // escapes (\n, \r, \xNN) where a command says "text".
 //
 //	editor open [PROFILE]            start the agent, initialize, open a session in the current folder
 //	editor close | editor hold METHOD | editor resume METHOD | editor fail METHOD
 //	session NAME                     open one more session here, or go back to it; the first is "main"
-//	mode ID                          session/set_mode
+//	mode ID | option ID VALUE        session/set_mode, session/set_config_option
 //	prompt 'text'                    send a prompt and go on
 //	cancel                           session/cancel, without answering what is asked
 //	auto ANSWER | auto off           answer all later permission requests
@@ -44,6 +48,7 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	await REASON                     the oldest open prompt ends with this stop reason
 //	await error CODE                 … with this error
 //	await text 'text'                the agent has said this
+//	await call N REGEXP              the tool call shows this text
 //	answer OPTION                    an option's id, or cancelled, bogus, error, null, never
 //	permission title REGEXP | options ID… | diffs N | diff PATH OLD|null NEW | changed PATH N | text REGEXP
 //	permissions N                    so many questions so far
@@ -58,7 +63,22 @@ type NewAgent func(t testing.TB, s Setup) (Serve, *Recorder)
 //	provenance none | provenance N   applied records in the agent's home
 //	put PATH 'text' | holds PATH 'text' | buffer PATH 'text' | perm PATH MODE | readlink PATH TARGET
 //
-// Only "! holds" and "! result … contains" may be negated.
+//	told 'text'                      the model was told this, by a tool result or as a message such as late diagnostics
+//	clock start | clock below MS     since the start so many milliseconds at most have gone by
+//
+// With a language server that misbehaves (see package lspserver for its modes and its rules):
+//
+//	lspserver MODE…                  its command line takes the place of $LSPSERVER in config.yaml
+//	lsplog received METHOD N | contains METHOD 'text' | order 'METHOD text' 'METHOD text'
+//	lsplog answers METHOD 'json'     its requests of this method were all answered so ('error CODE' too)
+//	lsplog holds PATH 'text'         the last text that it had of a file
+//	lsplog starts N | gone SECONDS   processes so far; all of them end within the time
+//
+// With the built program instead of an agent in the test's process (results cannot be looked at then):
+//
+//	program open [PROFILE] | close | signal TERM|KILL | exits SECONDS
+//
+// Only "! holds", "! told", "! result … contains" and "! lsplog contains" may be negated.
 func RunScripts(t *testing.T, dir string, agent NewAgent, update bool) {
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
@@ -81,6 +101,9 @@ type world struct {
 	current  string            // name
 	open     map[string][]*Call
 	last     *Permission // the question that permission and answer are about
+	server   *lspserver.Server
+	program  *Process  // nil for an agent in this process
+	clock    time.Time // when clock start was said
 }
 
 // scriptTB lets an editor's complaints fail the scenario it belongs to, at the command that runs.
@@ -147,11 +170,17 @@ func setUpScript(t *testing.T, env *testscript.Env, agent NewAgent) error {
 	if err != nil {
 		return err
 	}
+	parts := ""
+	if strings.Contains(config, "$PARTS") {
+		parts = Parts(t)
+		config = strings.ReplaceAll(config, "$PARTS", parts)
+	}
 	w.setup = Setup{
 		Home: filepath.Join(side, "home"), UserHome: user, Config: config, Model: "scripted/" + modelFile,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + user, "TERM=dumb", "LANG=C.UTF-8"},
 	}
 	env.Setenv("OUT", outside)
+	env.Setenv("PARTS", parts)
 	env.Setenv("HOME_DIR", w.setup.Home)
 	env.Values[worldKey{}] = w
 	env.Defer(func() {
@@ -180,13 +209,14 @@ type command func(w *world, neg bool, args []string)
 // scriptCommands are the commands of RunScripts; each fails the scenario with what the editor has
 // complained of meanwhile.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	negatable := map[string]bool{"holds": true, "result": true}
+	negatable := map[string]bool{"holds": true, "result": true, "lsplog": true, "told": true}
 	cmds := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, run := range map[string]command{
 		"editor": editorCmd, "session": sessionCmd, "mode": modeCmd, "prompt": promptCmd, "cancel": cancelCmd, "auto": autoCmd,
 		"await": awaitCmd, "answer": answerCmd, "permission": permissionCmd, "permissions": permissionsCmd,
 		"call": callCmd, "calls": callsCmd, "result": resultCmd, "requests": requestsCmd, "history": historyCmd,
 		"said": saidCmd, "lines": linesCmd, "updates": updatesCmd, "provenance": provenanceCmd,
+		"lspserver": lspserverCmd, "lsplog": lsplogCmd, "told": toldCmd, "clock": clockCmd, "option": optionCmd, "program": programCmd,
 		"put": putCmd, "holds": holdsCmd, "buffer": bufferCmd, "perm": permCmd, "readlink": readlinkCmd,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,6 +1,7 @@
 package acptest
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ var stopReasons = []string{"end_turn", "max_tokens", "max_turn_requests", "refus
 
 func awaitCmd(w *world, _ bool, args []string) {
 	if len(args) == 0 {
-		w.ts.Fatalf("usage: await permission | STOP_REASON | error CODE | text 'text'")
+		w.ts.Fatalf("usage: await permission | STOP_REASON | error CODE | text 'text' | call N REGEXP")
 	}
 	switch what := args[0]; {
 	case what == "permission" && len(args) == 1:
@@ -122,6 +123,14 @@ func awaitCmd(w *world, _ bool, args []string) {
 	case what == "text" && len(args) == 2:
 		id, want := w.session(), w.text(args[1])
 		w.editor.Until("the text "+args[1], func() bool { return strings.Contains(w.editor.text(id), want) })
+	case what == "call" && len(args) == 3:
+		id, n := w.session(), w.number(args[1])
+		re, err := regexp.Compile(args[2])
+		w.ts.Check(err)
+		w.editor.Until("the text "+args[2], func() bool {
+			calls := w.editor.toolCalls(id)
+			return len(calls) >= n && re.MatchString(calls[n-1].Text())
+		})
 	default:
 		w.ts.Fatalf("await: unknown words %q", args)
 	}

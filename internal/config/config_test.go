@@ -213,6 +213,16 @@ func TestAccepted(t *testing.T) {
 	} {
 		mustParse(t, text)
 	}
+	for text, want := range map[string]float64{ // requirement L12: a whole workspace takes longer than a file
+		"{wait_mode: full}": 10, "{wait_mode: document}": 5, "{wait_mode: full, wait_timeout: 3}": 3, "{waitMode: full, diagnosticsTimeoutMs: 500}": 0.5,
+	} {
+		if c := mustParse(t, "lsp: "+text); c.LSP.WaitTimeout != want {
+			t.Errorf("%s: wait_timeout %v, want %v", text, c.LSP.WaitTimeout, want)
+		}
+	}
+	if c := mustParse(t, "lsp: {idle_timeout: 0}"); c.LSP.IdleTimeout != 0 {
+		t.Errorf("idle_timeout %v: 0 is never", c.LSP.IdleTimeout)
+	}
 	if c := mustParse(t, "lsp: {idle_timeout: 5}"); c.LSP.IdleTimeout != 30 {
 		t.Errorf("idle_timeout %v, want 30", c.LSP.IdleTimeout)
 	}

@@ -138,6 +138,9 @@ func (v *validator) lsp(c *Config) {
 	if l.IdleTimeout > 0 && l.IdleTimeout < 30 {
 		l.IdleTimeout = 30 // shorter would stop and start servers between two edits (requirement L16)
 	}
+	if _, given := v.at["lsp.wait_timeout"]; !given && l.WaitMode == "full" {
+		l.WaitTimeout = 10 // a look at the whole workspace takes longer than one at a document (requirement L12)
+	}
 	v.globs("lsp.exclude_roots", l.ExcludeRoots)
 }
 

@@ -71,6 +71,21 @@ func (b *builtin) named(list []string) bool {
 	})
 }
 
+// Unknown lists the entries that name neither a tool nor a group: a slip of the pen would switch off
+// everything, or nothing. Tools of MCP servers are not known before these run.
+func (sel Selection) Unknown() []string {
+	all := builtins(&Env{Terminals: &Terminals{}, Plan: func([]Entry) {}, Language: struct{ Language }{},
+		Ask: func(context.Context, string, []string) (string, error) { return "", nil }})
+	var out []string
+	for _, s := range slices.Concat(sel.Enabled, sel.Disabled) {
+		known := s == "patch" || strings.HasPrefix(s, "mcp-") || strings.HasPrefix(s, "mcp__")
+		if !known && !slices.ContainsFunc(all, func(b *builtin) bool { return b.named([]string{s}) && s != "" }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // NewSet makes the built-in tools that env can serve, filtered.
 func NewSet(env *Env, sel Selection) *Set {
 	s := &Set{by: map[string]Tool{}, canonical: map[string]string{}}

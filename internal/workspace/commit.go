@@ -19,7 +19,7 @@ func (s *Staged) Commit() error {
 	case stagedCreate:
 		return s.commitCreate()
 	case stagedReplace:
-		if backup := tempName(); s.KeepOld && root.Link(s.name, backup) == nil {
+		if backup := TempName(os.Getpid()); s.KeepOld && root.Link(s.name, backup) == nil {
 			s.backup = backup
 		}
 		if err := root.Rename(s.temp, s.name); err != nil {
@@ -31,7 +31,7 @@ func (s *Staged) Commit() error {
 			return errors.Join(err, s.rewrite(s.old))
 		}
 	case stagedRemove:
-		backup := tempName()
+		backup := TempName(os.Getpid())
 		if err := root.Rename(s.name, backup); err != nil {
 			return err
 		}

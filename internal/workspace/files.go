@@ -14,7 +14,8 @@ type Editor interface {
 	// CanRead and CanWrite say what the editor advertised.
 	CanRead() bool
 	CanWrite() bool
-	// ServesBuffers says whether reads are known to give unsaved text (editor profile).
+	// ServesBuffers says whether reads give unsaved text, as the protocol has it; false for editors that
+	// are known to read the disk (editor profile).
 	ServesBuffers() bool
 	// ReadText gives the buffer's text, or the file's.
 	ReadText(ctx context.Context, p Path) (string, error)

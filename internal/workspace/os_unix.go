@@ -46,3 +46,6 @@ func syncDir(f *os.File) error {
 	}
 	return err
 }
+
+// alive says whether there is a process of that number. One that we may not signal is one.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -1,22 +1,12 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 )
-
-// Temp files of atomic writes are named tempPrefix…tempSuffix (contract §2).
-const (
-	tempPrefix = ".acp-agent-"
-	tempSuffix = ".tmp"
-)
-
-func tempName() string { return tempPrefix + strings.ToLower(rand.Text()) + tempSuffix }
 
 // Staged is one change of one directory entry, prepared and not yet done. Its life: a Stage
 // function, [Staged.Commit], perhaps [Staged.Undo], and [Staged.Close] in every case.
@@ -125,7 +115,7 @@ func (s *Staged) writeTemp(data []byte, mode fs.FileMode, like *os.File) (err er
 	if mode == 0 {
 		perm = 0o666
 	}
-	name := tempName()
+	name := TempName(os.Getpid())
 	file, err := s.folder.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err

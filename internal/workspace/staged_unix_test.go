@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -286,12 +287,12 @@ func TestMakeFolder(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	w := place(t)
-	old := tempName()
+	old := ".acp-agent-elsewhere.tmp"
 	for _, p := range []Path{w.Join(old), w.Join("d", old), w.Join("node_modules", old), w.Join(".acp-agent-notes"), w.Join("f")} {
 		put(t, p, "")
 		must[any](t)(nil, os.Chtimes(string(p), time.Time{}, time.Unix(1e9, 0)))
 	}
-	fresh := w.Join("d", tempName())
+	fresh := w.Join("d", ".acp-agent-elsewhere2.tmp")
 	put(t, fresh, "")
 	removed, err := Sweep(t.Context(), w, time.Now().Add(-time.Hour))
 	if err != nil || len(removed) != 2 {
@@ -302,6 +303,30 @@ func TestSweep(t *testing.T) {
 	}
 	if got := entries(t, w.Join("d")); got != fresh.Base() {
 		t.Errorf("left: %s", got)
+	}
+}
+
+// What a process that is gone has left goes at once; what a living one works on stays, whatever its
+// time says: a file that is put aside keeps the time of its content.
+func TestSweepAsksWhetherTheProcessLives(t *testing.T) {
+	w := place(t)
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone, below := w.Join(TempName(child.Process.Pid)), w.Join("d", TempName(child.Process.Pid))
+	mine, other := w.Join(TempName(os.Getpid())), w.Join(TempName(os.Getppid()))
+	for _, p := range []Path{gone, below, mine, other} {
+		put(t, p, "")
+	}
+	must[any](t)(nil, os.Chtimes(string(mine), time.Time{}, time.Unix(1e9, 0)))
+	removed, err := SweepFolder(w, time.Now())
+	if err != nil || len(removed) != 1 || removed[0] != gone {
+		t.Errorf("of the folder: %v, %v; want %s", removed, err, gone)
+	}
+	removed, err = Sweep(t.Context(), w, time.Now())
+	if err != nil || len(removed) != 1 || removed[0] != below {
+		t.Errorf("below it: %v, %v; want %s", removed, err, below)
 	}
 }
 

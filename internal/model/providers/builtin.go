@@ -109,7 +109,7 @@ func (p provider) signIn() string {
 	if env == "" {
 		return "put its key into api_key or api_key_env"
 	}
-	return "set " + env + " or run acp-agent login"
+	return "set " + env + " or providers." + p.name + ".api_key in config.yaml"
 }
 
 // build makes the model. found is what a probe told of it.

@@ -168,7 +168,7 @@ func (r *Resolver) nothing(found []finding) error {
 		places = append(places, fmt.Sprintf("%s at %s (%s)", l.Title, strings.TrimSuffix(p.base, "/v1"), why))
 	}
 	return &model.Error{Kind: model.KindAuth, Message: "no model is configured and none was found. Looked at: " + strings.Join(places, ", ") +
-		". Set one of the keys, start a local server, or set model to provider/model (acp-agent setup)"}
+		". Set one of the keys, start a local server, or set model to provider/model"}
 }
 
 // List gives the models that can be chosen now, the default one first. It never waits; a probe that
