@@ -86,6 +86,9 @@ func (e *editing) titleNotes(changes []edits.Change) []string {
 		if c.Unsaved {
 			add("on top of unsaved text")
 		}
+		if c.EditorRead != "" {
+			add("without the editor's text") // there may be unsaved text that nobody but the editor sees
+		}
 	}
 	if e.decision.Sensitive {
 		add(e.decision.Rule)

@@ -65,8 +65,11 @@ func (r lineRange) String() string {
 // attached is a text part with a file's content. The frame says what it is, so that the model takes
 // it as data.
 func attached(label, uri, note, body string) model.Part {
-	return model.Part{Text: fmt.Sprintf("<attached name=%q uri=%q%s>\n%s\n</attached>", label, uri, note, body)}
+	return model.Part{Text: fmt.Sprintf("<attached name=%q uri=%q%s>\n%s\n</attached>", label, uri, note, inFrame("attached", body))}
 }
+
+// inFrame keeps a text from ending the frame that it stands in, and going on as somebody else's words.
+func inFrame(tag, body string) string { return strings.ReplaceAll(body, "</"+tag, "<\\/"+tag) }
 
 // onlyLink tells the model of something that it was not given, and why.
 func onlyLink(label, uri, why string) model.Part {

@@ -10,7 +10,7 @@ import (
 
 // Bounds of the work that nobody waits for.
 const (
-	elsewhereTime  = 500 * time.Millisecond // looking at other files after an edit
+	elsewhereTime  = 2 * time.Second // looking at other files after an edit
 	elsewhereFiles = 20
 	followTime     = 5 * time.Second       // listening to second thoughts of a server
 	coalesce       = 50 * time.Millisecond // servers ask for a refresh in bursts
