@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -146,7 +145,7 @@ func (w word) cut(i int) word {
 }
 
 // remote is a word that names something on another machine.
-var remote = regexp.MustCompile(`^(?i:[a-z][a-z0-9+.-]*://|[a-z0-9_.-]+@[a-z0-9.-]+:)`)
+var remote = lazily(`^(?i:[a-z][a-z0-9+.-]*://|[a-z0-9_.-]+@[a-z0-9.-]+:)`)
 
 const maxExpand = 4096
 

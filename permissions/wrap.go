@@ -2,7 +2,6 @@ package permissions
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -73,9 +72,9 @@ func plainSet(args []word) bool {
 	return len(args) > 0
 }
 
-var setFlags = regexp.MustCompile(`^[-+][euxv]*o?$`)
+var setFlags = lazily(`^[-+][euxv]*o?$`)
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazily(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // wrapped adds a wrapper and what it starts.
 func (w *walker) wrapped(p part, spec wrapper) {
