@@ -70,7 +70,7 @@ func (e *evaluation) check(cwds []workspace.Path, w word, writing bool) finding 
 		f.unclear = "what " + w.raw + " stands for is only known when it runs"
 		return f
 	}
-	if devices[w.text] || w.text == "-" || w.text == "" {
+	if devices.has(w.text) || w.text == "-" || w.text == "" {
 		return f
 	}
 	for _, cwd := range cwds {

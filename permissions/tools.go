@@ -17,7 +17,7 @@ var networkTools = set(
 )
 
 // networkCommands are the subcommands by which an otherwise local tool reaches other machines.
-var networkCommands = map[string]map[string]bool{
+var networkCommands = map[string]words{
 	"git": set("push", "pull", "fetch", "clone", "ls-remote", "remote", "submodule", "send-email", "request-pull", "svn", "p4", "lfs",
 		"daemon", "instaweb", "imap-send", "archive", "credential", "annex"),
 	"go":       set("get", "install", "mod", "work", "telemetry", "tool"),
@@ -217,15 +217,15 @@ var pythonNetwork = set("pip", "ensurepip", "http.server", "smtpd", "webbrowser"
 
 // reachesNetwork says whether a command needs another machine.
 func reachesNetwork(name string, argv []string) bool {
-	if networkTools[name] {
+	if networkTools.has(name) {
 		return true
 	}
 	if strings.HasPrefix(name, "python") {
-		return slices.ContainsFunc(argv[1:], func(a string) bool { return pythonNetwork[a] })
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return pythonNetwork.has(a) })
 	}
 	if subs := networkCommands[name]; subs != nil {
 		// Any of the words may be the subcommand: options with values stand before it.
-		return slices.ContainsFunc(argv[1:], func(a string) bool { return subs[a] })
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return subs.has(a) })
 	}
 	return false
 }
