@@ -265,6 +265,24 @@ func TestEditorsThatShowOneDiffAreAskedOnceAFile(t *testing.T) {
 	d.code(0, "rejected")
 }
 
+// An editor that gives no name may show one diff or all of them: it is asked once a file, with that file's
+// diff in front and the others behind, so that the first question alone shows the whole edit.
+func TestUnnamedEditorsGetEveryDiffWithTheFirstQuestion(t *testing.T) {
+	patch := `apply_patch {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Add File: n.txt\n+n\n*** Delete File: d.txt\n*** End Patch"}`
+	d := newDesk(t, deskOptions{profile: "bare", answer: "allow_once", script: script(turn(patch)), files: map[string]string{"a.txt": "a\n", "d.txt": "d\n"}})
+	d.play("go", "end_turn")
+	for i, p := range d.Permissions() {
+		diffs := p.Diffs()
+		if want := d.path([]string{"a.txt", "n.txt", "d.txt"}[i]); len(diffs) != 3 || diffs[0].Path != want || !strings.HasSuffix(p.Title(), fmt.Sprintf("(%d/3)", i+1)) {
+			t.Errorf("question %d, %q, shows %+v", i, p.Title(), diffs)
+		}
+	}
+	if n := len(d.Permissions()); n != 3 {
+		t.Errorf("%d questions", n)
+	}
+	d.holds("n.txt", "n\n")
+}
+
 func TestFormatOnSaveIsFoundAndTold(t *testing.T) {
 	d := newDesk(t, deskOptions{profile: "zed", answer: "allow_once", script: script(turn(`write_file {"path": "a.txt", "content": "a  b\n"}`)),
 		format: func(_, text string) string { return strings.ReplaceAll(text, "  ", " ") }, files: map[string]string{"a.txt": "old\n"}})
@@ -311,6 +329,59 @@ func TestUnsavedTextIsTheBase(t *testing.T) {
 	prompt.Result()
 	if text, _ := d.Buffer(d.path("a.go")); text != "// the\n// unsaved\n" {
 		t.Errorf("buffer %q", text)
+	}
+}
+
+// An editor that cannot read a file leaves the disk as the base: the user is told, and the record keeps why.
+func TestAReadErrorFallsBackToDiskAndIsRecorded(t *testing.T) {
+	for name, change := range map[string]func(d *desk){
+		"error": func(d *desk) {
+			d.Fail("fs/read_text_file", &acptest.RPCError{Code: -32603, Message: "no such buffer"})
+		},
+		"empty text": func(d *desk) { d.SetBuffer(d.path("a.go"), "") },
+	} {
+		d := newDesk(t, deskOptions{profile: "zed", answer: "allow_once", script: script(turn(fix)), files: map[string]string{"a.go": "// teh\n"}})
+		change(d)
+		d.play("go", "end_turn")
+		d.holds("a.go", "// the\n")
+		if got := d.Permissions()[0].Title(); !strings.Contains(got, "without the editor's text") {
+			t.Errorf("%s: title %q", name, got)
+		}
+		for _, r := range d.record() {
+			if !strings.Contains(r.Note, "a.go: the editor ") {
+				t.Errorf("%s: the %s record says %q", name, r.Kind, r.Note)
+			}
+		}
+	}
+}
+
+// A further folder of the session is a root like its cwd: no question for reading, edits in accept_edits
+// go through, and its changes are in a record of its own.
+func TestAdditionalDirectoriesAreRoots(t *testing.T) {
+	more := realDir(t)
+	if err := os.WriteFile(more+"/lib.txt", []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, deskOptions{script: script(turn(fmt.Sprintf(`read_file {"path": %q}`, more+"/lib.txt")),
+		turn(fmt.Sprintf(`edit_file {"path": %q, "old_string": "one", "new_string": "two"}`, more+"/lib.txt"))),
+		config: func(c *config.Config) { c.Permissions.Mode = "accept_edits" }})
+	d.session = acptest.Get[string](d.Call("session/new", map[string]any{"cwd": d.dir, "mcpServers": []any{}, "additionalDirectories": []any{more}}), "sessionId")
+	d.play("go", "end_turn")
+	if n := len(d.Permissions()); n != 0 {
+		t.Errorf("%d questions", n)
+	}
+	if data, err := os.ReadFile(more + "/lib.txt"); err != nil || string(data) != "two\n" {
+		t.Errorf("%q %v", data, err)
+	}
+	if got := d.models.Requests()[0].System; !strings.Contains(got, "further folder of the workspace: "+more) {
+		t.Errorf("the model is not told of it: %s", got)
+	}
+	if got := kinds(d.record()); got != "" {
+		t.Errorf("the cwd's record has %q", got)
+	}
+	d.dir = more
+	if got := kinds(d.record()); got != "intent applied" {
+		t.Errorf("the folder's record has %q", got)
 	}
 }
 
