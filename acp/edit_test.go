@@ -265,6 +265,24 @@ func TestEditorsThatShowOneDiffAreAskedOnceAFile(t *testing.T) {
 	d.code(0, "rejected")
 }
 
+// An editor that gives no name may show one diff or all of them: it is asked once a file, with that file's
+// diff in front and the others behind, so that the first question alone shows the whole edit.
+func TestUnnamedEditorsGetEveryDiffWithTheFirstQuestion(t *testing.T) {
+	patch := `apply_patch {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Add File: n.txt\n+n\n*** Delete File: d.txt\n*** End Patch"}`
+	d := newDesk(t, deskOptions{profile: "bare", answer: "allow_once", script: script(turn(patch)), files: map[string]string{"a.txt": "a\n", "d.txt": "d\n"}})
+	d.play("go", "end_turn")
+	for i, p := range d.Permissions() {
+		diffs := p.Diffs()
+		if want := d.path([]string{"a.txt", "n.txt", "d.txt"}[i]); len(diffs) != 3 || diffs[0].Path != want || !strings.HasSuffix(p.Title(), fmt.Sprintf("(%d/3)", i+1)) {
+			t.Errorf("question %d, %q, shows %+v", i, p.Title(), diffs)
+		}
+	}
+	if n := len(d.Permissions()); n != 3 {
+		t.Errorf("%d questions", n)
+	}
+	d.holds("n.txt", "n\n")
+}
+
 func TestFormatOnSaveIsFoundAndTold(t *testing.T) {
 	d := newDesk(t, deskOptions{profile: "zed", answer: "allow_once", script: script(turn(`write_file {"path": "a.txt", "content": "a  b\n"}`)),
 		format: func(_, text string) string { return strings.ReplaceAll(text, "  ", " ") }, files: map[string]string{"a.txt": "old\n"}})

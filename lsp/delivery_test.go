@@ -106,11 +106,9 @@ func TestL08_LateVerdictRidesOnTheNextResult(t *testing.T) {
 	f := newFaulty(t, []string{"slow=300ms"}, map[string]string{"a.fk": "\n", "b.fk": "\n"})
 	shown := make(chan Late, 10)
 	f.s.OnLate(func(l Late) { shown <- l })
-	if _, ok, _ := f.inline(f.edit("e1", f.change("a.fk", given("one")))); ok {
-		t.Fatal("the verdict came inline")
-	}
-	if list := f.s.Late(); len(list) != 0 {
-		t.Fatalf("before it came there is %+v", list)
+	// A deadline in the past: nothing is waited for.
+	if _, ok := f.edit("e1", f.change("a.fk", given("one"))).Wait(context.Background(), time.Now()); ok {
+		t.Fatal("the verdict came at once")
 	}
 	l := <-shown
 	if l.Edit != "e1" || l.Verdict.Foreseen || len(l.Paths) != 1 || l.Paths[0] != f.path("a.fk") {
@@ -126,9 +124,12 @@ func TestL08_LateVerdictRidesOnTheNextResult(t *testing.T) {
 		t.Errorf("handed out twice: %+v", again)
 	}
 	// Two edits of two files, both late: each is named.
-	f.inline(f.edit("e2", f.change("a.fk", given("one", "two"))))
-	f.inline(f.edit("e3", f.change("b.fk", given("three"))))
 	got := map[string][]string{}
+	for id, ch := range map[string]Change{"e2": f.change("a.fk", given("one", "two")), "e3": f.change("b.fk", given("three"))} {
+		if v, ok, _ := f.inline(f.edit(id, ch)); ok { // a machine that stood still for 300 ms
+			got[id] = messages(v.Introduced)
+		}
+	}
 	for _, l := range f.settle() {
 		got[l.Edit] = append(got[l.Edit], messages(l.Verdict.Introduced)...)
 	}

@@ -56,7 +56,7 @@ func (in *instance) credit(d *document, versioned bool, items []diag) {
 	}
 	d.push = push{version: d.version, items: items, settled: settled}
 	if settled {
-		d.remember(record{text: d.sent, world: in.state(), items: items})
+		d.remember(record{text: d.sent, world: in.state(), at: in.world, items: items})
 	}
 	d.bump()
 }

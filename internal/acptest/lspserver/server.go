@@ -19,8 +19,9 @@ type server struct {
 	rec  *record
 	life int
 	out  *writer
-	do   chan func()
 	root string
+
+	tasks []task // in the order of their times
 
 	docs     map[string]*document // by path
 	known    map[string]string    // texts of the files of the workspace, as we were told of them
@@ -34,7 +35,7 @@ type server struct {
 
 func newServer(o options, rec *record, life int) *server {
 	s := &server{
-		o: o, rec: rec, life: life, do: make(chan func()),
+		o: o, rec: rec, life: life,
 		docs: map[string]*document{}, known: map[string]string{}, asked: map[string]func(*message){},
 	}
 	s.out = &writer{w: os.Stdout, o: &s.o}
@@ -42,9 +43,15 @@ func newServer(o options, rec *record, life int) *server {
 	return s
 }
 
+// task is something to be done at a time.
+type task struct {
+	at time.Time
+	f  func()
+}
+
 // run reads and acts until the input ends or exit comes.
 func (s *server) run() int {
-	ended := make(chan error, 1)
+	messages, ended := make(chan []byte), make(chan error, 1)
 	go func() {
 		r := bufio.NewReader(os.Stdin)
 		for {
@@ -53,13 +60,23 @@ func (s *server) run() int {
 				ended <- err
 				return
 			}
-			s.do <- func() { s.receive(body) }
+			messages <- body
 		}
 	}()
+	timer := time.NewTimer(0)
 	for {
-		select {
-		case f := <-s.do:
+		for len(s.tasks) > 0 && !s.tasks[0].at.After(time.Now()) {
+			f := s.tasks[0].f
+			s.tasks = s.tasks[1:]
 			f()
+		}
+		if len(s.tasks) > 0 {
+			timer.Reset(time.Until(s.tasks[0].at))
+		}
+		select {
+		case body := <-messages:
+			s.receive(body)
+		case <-timer.C:
 		case err := <-ended:
 			if s.o.stubborn {
 				ended = nil
@@ -75,13 +92,21 @@ func (s *server) run() int {
 	}
 }
 
-// after runs f in the loop when d is over, at once for 0.
+// after runs f when d is over, at once for 0. What is due at the same time comes in the order in which
+// it was asked for: a server says things late, but not in another order.
 func (s *server) after(d time.Duration, f func()) {
 	if d <= 0 {
 		f()
 		return
 	}
-	time.AfterFunc(d, func() { s.do <- f })
+	at := time.Now().Add(d)
+	i, _ := slices.BinarySearchFunc(s.tasks, at, func(t task, at time.Time) int {
+		if t.at.After(at) {
+			return 1
+		}
+		return -1
+	})
+	s.tasks = slices.Insert(s.tasks, i, task{at, f})
 }
 
 func (s *server) receive(body []byte) {
