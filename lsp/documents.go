@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"go.lsp.dev/protocol"
@@ -33,12 +34,14 @@ type document struct {
 	stamp    stamp          // of the file on disk when it was seen to hold truth; zero for not seen
 	accepted workspace.Hash // of bytes on disk that stand for truth in a form that we cannot compare
 
-	client     *client // where it is open; nil for nowhere
-	version    int32   // of sent; goes up with every text, never back
-	sent       string  // what the server has
-	used       uint64  // for closing the least used one
-	pinned     int     // questions that run on it
-	unanswered int     // changes that no publish without a version has come for yet
+	client     *client   // where it is open; nil for nowhere
+	version    int32     // of sent; goes up with every text, never back
+	sent       string    // what the server has
+	used       uint64    // for closing the least used one
+	pinned     int       // questions that run on it
+	unanswered int       // changes that no publish without a version has come for yet
+	waiting    time.Time // when the first of these was sent
+	apart      bool      // the server was at rest when the text was sent
 	push       push
 	records    []record
 	explored   string        // the text whose dependents were looked for
@@ -58,6 +61,9 @@ type push struct {
 	version int32
 	items   []diag
 	settled bool // surely of this version; false: may be of a change before it
+	when    time.Time
+	silence time.Duration // after which it is settled
+	second  bool          // another one of this version came before it
 }
 
 // documents is an instance's knowledge of files. The instance's mu guards it.
@@ -78,6 +84,7 @@ type documents struct {
 	silent    bool          // it said nothing of a text before an edit
 	fresh     chan struct{} // closed and replaced when the server asks us to ask again
 	proposals []proposal
+	rhythm
 }
 
 // fileEvent is one entry of workspace/didChangeWatchedFiles.
@@ -106,7 +113,7 @@ func (ds *documents) reset() {
 		d.bump()
 	}
 	ds.dirty, ds.saved, ds.events, ds.overlaid, ds.untrue = nil, nil, nil, nil, false
-	ds.sets, ds.versioned, ds.proposals = map[workspace.Path][]diag{}, false, nil
+	ds.sets, ds.versioned, ds.proposals, ds.rhythm = map[workspace.Path][]diag{}, false, nil, rhythm{}
 	ds.world++
 }
 
@@ -180,13 +187,14 @@ func (in *instance) setTruth(d *document, text string) {
 func (in *instance) flush(c *client, open ...*document) {
 	var changes []map[string]any
 	for _, e := range in.events {
-		if c.watches(e.path, e.kind) {
+		if in.tellsNews(c, e) {
 			changes = append(changes, map[string]any{"uri": toURI(e.path), "type": e.kind})
 		}
 	}
 	in.events = nil
 	if len(changes) > 0 {
 		in.notify(c, "workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
+		in.stir()
 	}
 	// What is asked about comes last, so that the first word on it knows the others' texts.
 	slices.SortStableFunc(in.dirty, func(a, b *document) int {
@@ -215,9 +223,21 @@ func (in *instance) flush(c *client, open ...*document) {
 				params["text"] = d.sent
 			}
 			in.notify(c, "textDocument/didSave", params)
+			in.stir()
 		}
 	}
 	in.saved = later
+}
+
+// tellsNews says whether the server is to be told of a file event. To one that did not ask for events
+// the change of a document that it has open is no news, and it would speak twice of it: without versions
+// nobody could tell which time it means.
+func (in *instance) tellsNews(c *client, e fileEvent) bool {
+	d := in.find(e.path)
+	if e.kind == 2 && d != nil && d.client == c && in.pushes && !in.versioned && !c.registered() {
+		return false
+	}
+	return c.watches(e.path, e.kind)
 }
 
 // restore makes the server have the truth of a document that it has open.
@@ -252,8 +272,7 @@ func (in *instance) show(c *client, d *document, text string) {
 	opened := d.client != c
 	d.version++ // before the bytes: what comes in from now on is held against it
 	d.sent, d.client = text, c
-	d.unanswered++
-	d.push = push{}
+	in.changed(d)
 	d.bump()
 	if opened {
 		in.notify(c, "textDocument/didOpen", &protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{
@@ -323,6 +342,7 @@ func commonSuffix(a, b string) int {
 func (in *instance) hide(c *client, d *document) {
 	if d.client == c {
 		in.notify(c, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+		in.stir()
 	}
 	d.client, d.push, d.unanswered, d.records = nil, push{}, 0, nil
 	d.bump()
