@@ -20,7 +20,6 @@ type direct struct {
 	cmd     *exec.Cmd
 	ran     chan struct{}
 	file    string
-	id      string
 	version int
 }
 

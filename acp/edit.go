@@ -17,7 +17,8 @@ func (c *call) edit(ctx context.Context, a *tool.Action) (tool.Result, error) {
 	e := &editing{call: c, kind: a.Kind, p: a.Proposal, decision: c.policy.Edit(targets(a.Proposal))}
 	if e.decision.Verdict == permissions.Deny {
 		e.announce()
-		return e.refuse(edits.Rejected, denyCode(e.decision), e.decision.Reason), nil
+		code, message := denial(e.decision)
+		return e.refuse(edits.Rejected, code, message), nil
 	}
 	e.lint = checkSyntax(e.p)
 	e.foresee(ctx)
@@ -151,7 +152,13 @@ func (e *editing) apply(ctx context.Context, got answer) ([]edits.Landed, error)
 func (e *editing) refuse(state edits.State, code edits.Code, message string) tool.Result {
 	e.p.State = state
 	e.shown.Meta, e.shown.Content = e.meta(), e.diffs()
-	return e.failed(tool.Failed(code, message))
+	return e.failed(e.failure(code, message))
+}
+
+// failure is a result that names the proposal's first file.
+func (e *editing) failure(code edits.Code, message string) tool.Result {
+	r, _ := tool.Refused(&edits.Refusal{Code: code, Path: e.p.Changes[0].Path, Message: message}) // a refusal always is one
+	return r
 }
 
 func stateOf(code edits.Code) edits.State {

@@ -77,6 +77,9 @@ func TestAnEditFromProposalToRecord(t *testing.T) {
 	if got := acptest.Get[string](result, "lint", "status"); got != "ok" {
 		t.Errorf("lint %q", got)
 	}
+	if got := call.Text(); got != "Applied; the text parses." {
+		t.Errorf("the editor is shown %q", got) // nothing of what the model reads
+	}
 	records := d.record()
 	if got := kinds(records); got != "intent applied" {
 		t.Fatalf("records: %s", got)
@@ -101,6 +104,9 @@ func TestAnswersThatMeanNo(t *testing.T) {
 			t.Errorf("%s: the call is %s", answer, got)
 		}
 		d.code(0, code)
+		if got := acptest.Get[string](json.RawMessage(d.result(0)), "path"); got != d.path("a.go") {
+			t.Errorf("%s: the result names %q: %s", answer, got, d.result(0))
+		}
 		if got := kinds(d.record()); got != "decision" {
 			t.Errorf("%s: records %q", answer, got)
 		}
@@ -163,6 +169,31 @@ func TestASecondEditOfOneMessageSeesTheFirst(t *testing.T) {
 	d.holds("n.txt", "1\nTWO\n3\nFOUR\n")
 	if old := *d.Permissions()[1].Diffs()[0].Old; !strings.Contains(old, "TWO") {
 		t.Errorf("the second proposal starts from %q", old)
+	}
+}
+
+// A refusal by a rule or by the mode names the file and says what to do next, for edits and for commands.
+func TestRefusalsSayWhatToDoNext(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(c *config.Config)
+		code   string
+		next   string
+	}{
+		"plan": {func(c *config.Config) { c.Permissions.Mode = "plan" }, "denied_by_mode", "the user chooses another mode"},
+		"rule": {func(c *config.Config) { c.Permissions.Deny = []string{"edit(*.go)", "terminal(touch *)"} }, "denied", "by another way"},
+	} {
+		d := newDesk(t, deskOptions{script: script(turn(fix), turn(`terminal {"command": "touch x"}`)), files: map[string]string{"a.go": "// teh\n"}, config: tc.change})
+		d.play("fix it", "end_turn")
+		d.holds("a.go", "// teh\n")
+		for i := range 2 {
+			d.code(i, tc.code)
+			if got := d.result(i); !strings.Contains(got, tc.next) {
+				t.Errorf("%s: result %d does not say what to do next: %s", name, i, got)
+			}
+		}
+		if got := acptest.Get[string](json.RawMessage(d.result(0)), "path"); got != d.path("a.go") {
+			t.Errorf("%s: the result names %q", name, got)
+		}
 	}
 }
 
@@ -234,6 +265,24 @@ func TestEditorsThatShowOneDiffAreAskedOnceAFile(t *testing.T) {
 	d.code(0, "rejected")
 }
 
+// An editor that gives no name may show one diff or all of them: it is asked once a file, with that file's
+// diff in front and the others behind, so that the first question alone shows the whole edit.
+func TestUnnamedEditorsGetEveryDiffWithTheFirstQuestion(t *testing.T) {
+	patch := `apply_patch {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Add File: n.txt\n+n\n*** Delete File: d.txt\n*** End Patch"}`
+	d := newDesk(t, deskOptions{profile: "bare", answer: "allow_once", script: script(turn(patch)), files: map[string]string{"a.txt": "a\n", "d.txt": "d\n"}})
+	d.play("go", "end_turn")
+	for i, p := range d.Permissions() {
+		diffs := p.Diffs()
+		if want := d.path([]string{"a.txt", "n.txt", "d.txt"}[i]); len(diffs) != 3 || diffs[0].Path != want || !strings.HasSuffix(p.Title(), fmt.Sprintf("(%d/3)", i+1)) {
+			t.Errorf("question %d, %q, shows %+v", i, p.Title(), diffs)
+		}
+	}
+	if n := len(d.Permissions()); n != 3 {
+		t.Errorf("%d questions", n)
+	}
+	d.holds("n.txt", "n\n")
+}
+
 func TestFormatOnSaveIsFoundAndTold(t *testing.T) {
 	d := newDesk(t, deskOptions{profile: "zed", answer: "allow_once", script: script(turn(`write_file {"path": "a.txt", "content": "a  b\n"}`)),
 		format: func(_, text string) string { return strings.ReplaceAll(text, "  ", " ") }, files: map[string]string{"a.txt": "old\n"}})
@@ -280,6 +329,59 @@ func TestUnsavedTextIsTheBase(t *testing.T) {
 	prompt.Result()
 	if text, _ := d.Buffer(d.path("a.go")); text != "// the\n// unsaved\n" {
 		t.Errorf("buffer %q", text)
+	}
+}
+
+// An editor that cannot read a file leaves the disk as the base: the user is told, and the record keeps why.
+func TestAReadErrorFallsBackToDiskAndIsRecorded(t *testing.T) {
+	for name, change := range map[string]func(d *desk){
+		"error": func(d *desk) {
+			d.Fail("fs/read_text_file", &acptest.RPCError{Code: -32603, Message: "no such buffer"})
+		},
+		"empty text": func(d *desk) { d.SetBuffer(d.path("a.go"), "") },
+	} {
+		d := newDesk(t, deskOptions{profile: "zed", answer: "allow_once", script: script(turn(fix)), files: map[string]string{"a.go": "// teh\n"}})
+		change(d)
+		d.play("go", "end_turn")
+		d.holds("a.go", "// the\n")
+		if got := d.Permissions()[0].Title(); !strings.Contains(got, "without the editor's text") {
+			t.Errorf("%s: title %q", name, got)
+		}
+		for _, r := range d.record() {
+			if !strings.Contains(r.Note, "a.go: the editor ") {
+				t.Errorf("%s: the %s record says %q", name, r.Kind, r.Note)
+			}
+		}
+	}
+}
+
+// A further folder of the session is a root like its cwd: no question for reading, edits in accept_edits
+// go through, and its changes are in a record of its own.
+func TestAdditionalDirectoriesAreRoots(t *testing.T) {
+	more := realDir(t)
+	if err := os.WriteFile(more+"/lib.txt", []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, deskOptions{script: script(turn(fmt.Sprintf(`read_file {"path": %q}`, more+"/lib.txt")),
+		turn(fmt.Sprintf(`edit_file {"path": %q, "old_string": "one", "new_string": "two"}`, more+"/lib.txt"))),
+		config: func(c *config.Config) { c.Permissions.Mode = "accept_edits" }})
+	d.session = acptest.Get[string](d.Call("session/new", map[string]any{"cwd": d.dir, "mcpServers": []any{}, "additionalDirectories": []any{more}}), "sessionId")
+	d.play("go", "end_turn")
+	if n := len(d.Permissions()); n != 0 {
+		t.Errorf("%d questions", n)
+	}
+	if data, err := os.ReadFile(more + "/lib.txt"); err != nil || string(data) != "two\n" {
+		t.Errorf("%q %v", data, err)
+	}
+	if got := d.models.Requests()[0].System; !strings.Contains(got, "further folder of the workspace: "+more) {
+		t.Errorf("the model is not told of it: %s", got)
+	}
+	if got := kinds(d.record()); got != "" {
+		t.Errorf("the cwd's record has %q", got)
+	}
+	d.dir = more
+	if got := kinds(d.record()); got != "intent applied" {
+		t.Errorf("the folder's record has %q", got)
 	}
 }
 
@@ -385,6 +487,9 @@ func TestADeletedLinkIsRecordedAsALink(t *testing.T) {
 	d.play("go", "end_turn")
 	d.holds("link", "-")
 	d.holds("real.txt", "r\n")
+	if got := d.call(0).Kind(); got != "edit" { // whatever it does to files (contract §5)
+		t.Errorf("kind %q", got)
+	}
 	records := d.record()
 	if got := kinds(records); got != "intent applied" {
 		t.Fatalf("records %q", got)

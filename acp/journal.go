@@ -188,6 +188,9 @@ func (j *journal) record(kind provenance.Kind, part *journalPart) provenance.Rec
 		if c.RouteWhy != "" {
 			notes = append(notes, c.Path.Base()+" written to disk: "+c.RouteWhy)
 		}
+		if c.EditorRead != "" {
+			notes = append(notes, c.Path.Base()+": "+c.EditorRead)
+		}
 	}
 	r.Note = strings.Join(notes, "; ")
 	return r

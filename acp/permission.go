@@ -47,7 +47,7 @@ func (c *call) permit(ctx context.Context, a *tool.Action, d permissions.Decisio
 	case permissions.Allow:
 		return tool.Result{}, true
 	case permissions.Deny:
-		return tool.Failed(denyCode(d), d.Reason), false
+		return tool.Failed(denial(d)), false
 	}
 	got := c.ask(ctx, c.shown, commandOptions(a, d), d)
 	switch {
@@ -73,11 +73,12 @@ func (c *call) decide(a *tool.Action) permissions.Decision {
 	return c.policy.Tool(c.name)
 }
 
-func denyCode(d permissions.Decision) edits.Code {
+// denial is the policy's no as the model gets it, with what to do instead.
+func denial(d permissions.Decision) (edits.Code, string) {
 	if d.By == permissions.ByMode {
-		return edits.CodeDeniedByMode
+		return edits.CodeDeniedByMode, d.Reason + " Say what you would do; it can be done when the user chooses another mode."
 	}
-	return edits.CodeDenied
+	return edits.CodeDenied, d.Reason + " Do not try to reach the same by another way: go on without it, or tell the user which rule stands in the way."
 }
 
 // commandOptions are the options for a command, or for anything else that is no edit: least privilege
@@ -146,13 +147,13 @@ func (c *call) ask(ctx context.Context, shown toolCall, options []sdk.Permission
 		got.message = "The user said no. Nothing was changed. Do not try to reach the same by another way; ask the user what they want instead."
 	case err == nil || ctx.Err() != nil:
 		got.option, got.refusal = "cancelled", edits.CodeCancelled
-		got.message = "The question was closed without an answer. Nothing was changed."
+		got.message = "The question was closed without an answer. Nothing was changed. Ask the user how to go on."
 	case errors.Is(err, context.DeadlineExceeded):
 		got.option, got.refusal = "timed_out", edits.CodeTimedOut
 		got.message = fmt.Sprintf("Nobody answered within %s, so nothing was changed. Go on with something else, or end the turn and ask.", got.waited.Round(time.Second))
 	default:
 		got.option, got.refusal = "editor_gone", edits.CodeEditorGone
-		got.message = "The editor could not ask the user (" + askError(err) + "). Nothing was changed."
+		got.message = "The editor could not ask the user (" + askError(err) + "). Nothing was changed. Go on without it, or end the turn and say so."
 	}
 	return got
 }

@@ -93,31 +93,80 @@ func (s *Server) swept(ctx context.Context, dir workspace.Path, removed []worksp
 	}
 }
 
-// repairIntents gives each intent without an end its end, and the folders that were touched.
+// repairIntents gives each intent without an end its end, and the folders that were touched. One process
+// at a time: a second one would roll back what it saw before the first was done.
 func (s *Server) repairIntents(root workspace.Path) (folders []workspace.Path) {
 	log, err := s.recordOf(root)
 	if err != nil {
 		s.log.Error("provenance record not opened", "root", root, "err", err)
 		return nil
 	}
-	pending, err := log.Pending()
+	if pending, err := log.Pending(); err == nil && len(pending) == 0 {
+		return nil
+	}
+	err = provenance.Alone(s.recordDir().String(), func() error {
+		pending, err := log.Pending()
+		for _, r := range pending {
+			folders = append(folders, s.repairEdit(r.Proposal)...)
+		}
+		return err
+	})
 	if err != nil {
 		s.log.Error("pending intents not read", "root", root, "err", err)
 	}
-	for _, r := range pending {
-		end := s.repairIntent(r)
-		if _, err := log.Append(end); err != nil {
-			s.log.Error("repair not recorded", "root", root, "err", err)
+	return folders
+}
+
+// broken is one root's share of an application that broke off.
+type broken struct {
+	log    *provenance.Log
+	intent provenance.Record
+}
+
+// repairEdit ends an application in the logs of all the roots that it touched: it is finished when
+// everything of it was done, else all of it is rolled back.
+func (s *Server) repairEdit(proposal string) (folders []workspace.Path) {
+	parts := s.brokenParts(proposal)
+	var files []provenance.File
+	for _, b := range parts {
+		files = append(files, b.intent.Files...)
+	}
+	kind, note := s.repairFiles(files)
+	for _, b := range parts {
+		end := b.intent
+		end.Kind, end.Time, end.Note = kind, time.Time{}, note
+		if _, err := b.log.Append(end); err != nil {
+			s.log.Error("repair not recorded", "log", b.log.Path(), "err", err)
 		}
-		s.log.Warn("an edit that broke off was mended", "root", root, "proposal", r.Proposal, "how", end.Note)
-		for _, f := range r.Files {
-			folders = append(folders, f.Path.Dir())
-			if f.To != "" {
-				folders = append(folders, f.To.Dir())
-			}
+	}
+	s.log.Warn("an edit that broke off was mended", "proposal", proposal, "how", note)
+	for _, f := range files {
+		folders = append(folders, f.Path.Dir())
+		if f.To != "" {
+			folders = append(folders, f.To.Dir())
 		}
 	}
 	return folders
+}
+
+// brokenParts finds the open intents of one proposal.
+func (s *Server) brokenParts(proposal string) (parts []broken) {
+	logs, err := provenance.OpenAll(s.recordDir().String())
+	if err != nil {
+		s.log.Error("provenance records not opened", "err", err)
+	}
+	for _, log := range logs {
+		pending, err := log.Pending()
+		if err != nil {
+			s.log.Error("pending intents not read", "log", log.Path(), "err", err)
+		}
+		for _, r := range pending {
+			if r.Proposal == proposal {
+				parts = append(parts, broken{log, r})
+			}
+		}
+	}
+	return parts
 }
 
 // fileState is where a file of a broken application stands.
@@ -130,22 +179,19 @@ const (
 	stateForeign           // changed by somebody else since: it stays as it is
 )
 
-// repairIntent finishes an application of which everything was done, and rolls any other back.
-func (s *Server) repairIntent(r provenance.Record) provenance.Record {
-	end := provenance.Record{Kind: provenance.Applied, Session: r.Session, Turn: r.Turn, ToolCall: r.ToolCall,
-		Proposal: r.Proposal, Files: r.Files, Model: r.Model, Decision: r.Decision, Note: "finished at start"}
-	states := make([]fileState, len(r.Files))
+// repairFiles keeps an application of which everything was done, and rolls any other back.
+func (s *Server) repairFiles(files []provenance.File) (kind provenance.Kind, note string) {
+	states := make([]fileState, len(files))
 	all := true
-	for i, f := range r.Files {
+	for i, f := range files {
 		states[i] = s.fileState(f)
 		all = all && states[i] == stateAfter
 	}
 	if all {
-		return end
+		return provenance.Applied, "finished at start"
 	}
-	end.Kind = provenance.Failed
 	notes := []string{"rolled back at start"}
-	for i, f := range r.Files {
+	for i, f := range files {
 		switch states[i] {
 		case stateBefore:
 		case stateForeign:
@@ -156,8 +202,7 @@ func (s *Server) repairIntent(r provenance.Record) provenance.Record {
 			}
 		}
 	}
-	end.Note = strings.Join(notes, "; ")
-	return end
+	return provenance.Failed, strings.Join(notes, "; ")
 }
 
 // fileState compares the disk with the record.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -65,8 +64,11 @@ func (r lineRange) String() string {
 // attached is a text part with a file's content. The frame says what it is, so that the model takes
 // it as data.
 func attached(label, uri, note, body string) model.Part {
-	return model.Part{Text: fmt.Sprintf("<attached name=%q uri=%q%s>\n%s\n</attached>", label, uri, note, body)}
+	return model.Part{Text: fmt.Sprintf("<attached name=%q uri=%q%s>\n%s\n</attached>", label, uri, note, inFrame("attached", body))}
 }
+
+// inFrame keeps a text from ending the frame that it stands in, and going on as somebody else's words.
+func inFrame(tag, body string) string { return strings.ReplaceAll(body, "</"+tag, "<\\/"+tag) }
 
 // onlyLink tells the model of something that it was not given, and why.
 func onlyLink(label, uri, why string) model.Part {
@@ -122,15 +124,11 @@ func (t *turn) linkPath(uri string) (workspace.Path, lineRange, bool) {
 
 // rawFile takes what the text reader refuses: an image, or the beginning of a large text.
 func rawFile(p workspace.Path, label, uri string, limit int, info model.Info) model.Part {
-	f, err := os.Open(p.String())
+	f, st, err := workspace.OpenRegular(p)
 	if err != nil {
 		return onlyLink(label, uri, err.Error())
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return onlyLink(label, uri, "not a regular file")
-	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)))
 	if err != nil {
 		return onlyLink(label, uri, err.Error())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"acp-agent/edits"
+	"acp-agent/internal/syntax"
 	"acp-agent/internal/tool"
 	"acp-agent/internal/workspace"
 	"acp-agent/lsp"
@@ -126,7 +127,13 @@ func (e *editing) appliedText(r *editResult) string {
 			parts = append(parts, fmt.Sprintf("%s was changed while it was saved:\n%s", f.Path.Base(), f.Changed))
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "\n\n")
+	case e.lint.status == syntax.OK:
+		return "Applied; the text parses."
+	}
+	return "Applied." // for nothing to say, the model's JSON would be shown
 }
 
 // offTexts say why the language servers of a whole session are asleep. That nothing serves one kind of
@@ -155,7 +162,7 @@ func (o *session) tellOff(reason string) string {
 func (e *editing) applyFailed(err error) tool.Result {
 	res, ok := tool.Refused(err)
 	if !ok {
-		res = tool.Failed(edits.CodeIO, err.Error())
+		res = e.failure(edits.CodeIO, err.Error())
 	}
 	if e.p.State == edits.Pending || e.p.State == edits.Approved {
 		e.p.State = edits.Failed

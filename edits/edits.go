@@ -80,10 +80,11 @@ type Change struct {
 	Route    Route
 	RouteWhy string // why the disk, when the editor offers writing; shown in the title
 	Unsaved  bool   // OldText is the editor's unsaved text
-	// BufferUnknown: the editor may hold unsaved text of this file that nobody but it can see; the
-	// question to the user says so.
+	// BufferUnknown: the editor is known to read the disk, so it may hold unsaved text of this file that
+	// nobody but it can see.
 	BufferUnknown bool
-	// EditorRead says why the editor's text was not taken as the base ("" when it was, or not asked).
+	// EditorRead says why the editor's text was not taken as the base ("" when it was, or not asked). The
+	// question to the user says that it was not, the record says why.
 	EditorRead string
 
 	cache *diffCache

@@ -25,22 +25,36 @@ type answer struct {
 	record
 	reason string // "" for a verdict
 	took   time.Duration
+	known  bool // without asking
 }
 
 // ask gets a verdict on the text that the server has of d at this moment, in the way that the server
 // offers: document pull, the synchronous command, or its publishes. The lease is held. A verdict that
 // is known for this text in this state of the world is given at once.
 func (in *instance) ask(ctx context.Context, c *client, d *document) answer {
+	a := in.question(ctx, c, d)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.note(a)
+	if in.timeouts == hangs && a.reason == ReasonTimeout {
+		in.m.spawn(func() { in.probe(c, d.uri) })
+	}
+	return a
+}
+
+// question is ask for work in the background, which may be cut short at any time: it says nothing of
+// how quick the server is.
+func (in *instance) question(ctx context.Context, c *client, d *document) answer {
 	began := time.Now()
 	in.mu.Lock()
 	if d.client != c {
 		in.mu.Unlock()
 		return answer{reason: ReasonCrashed}
 	}
-	version, world, text := d.version, in.state(), d.sent
+	version, world, at, text := d.version, in.state(), in.world, d.sent
 	if r, ok := in.recall(d, text, false); ok {
 		in.mu.Unlock()
-		return answer{record: r}
+		return answer{record: r, known: true}
 	}
 	d.pinned++
 	in.mu.Unlock()
@@ -48,7 +62,7 @@ func (in *instance) ask(ctx context.Context, c *client, d *document) answer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	d.pinned--
-	a := answer{record: record{text: text, world: world, items: items}, took: time.Since(began)}
+	a := answer{record: record{text: text, world: world, at: at, items: items}, took: time.Since(began)}
 	switch {
 	case err != nil:
 		a.reason = in.reasonOf(ctx, c, err)
@@ -57,10 +71,7 @@ func (in *instance) ask(ctx context.Context, c *client, d *document) answer {
 	default:
 		d.remember(a.record)
 	}
-	in.note(a)
-	if in.timeouts == hangs && a.reason == ReasonTimeout {
-		in.m.spawn(func() { in.probe(c, d.uri) })
-	}
+	in.log.Debug("verdict", "file", string(d.path), "version", version, "findings", len(a.items), "reason", a.reason, "ms", a.took.Milliseconds())
 	return a
 }
 
@@ -88,6 +99,8 @@ func (in *instance) reasonOf(ctx context.Context, c *client, err error) string {
 		return r.reason
 	case !c.alive() || errors.Is(err, io.ErrClosedPipe):
 		return ReasonCrashed
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ReasonCancelled
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		return ReasonTimeout
 	}
@@ -263,6 +276,9 @@ func (in *instance) awaitPush(ctx context.Context, c *client, d *document, versi
 		case <-c.conn.Done():
 			return nil, false, &refusal{ReasonCrashed, "the server ended"}
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, false, ctx.Err()
+			}
 			in.mu.Lock()
 			spoke := in.pushes
 			in.mu.Unlock()

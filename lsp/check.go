@@ -24,6 +24,7 @@ type part struct {
 	s        *Session
 	check    *Check
 	deadline time.Time
+	told     time.Time
 	before   uint64 // the server's state of the world when the edit was told of
 	after    uint64 // and right after
 	known    bool   // these very texts were foreseen in this state of the world
@@ -58,7 +59,7 @@ func (s *Session) Applied(edit string, changes []Change) *Check {
 		p.tell(changes)
 		c.parts = append(c.parts, p)
 	}
-	s.m.tellOthers(changes, told)
+	s.m.tellOthers(changes, told, s)
 	s.mu.Lock()
 	for e := range s.errands {
 		e.cancel()
@@ -69,6 +70,9 @@ func (s *Session) Applied(edit string, changes []Change) *Check {
 		}
 	}
 	s.pending = append(s.pending, c.parts...)
+	for _, p := range c.parts {
+		s.newest[p.in] = p
+	}
 	s.mu.Unlock()
 	for _, p := range c.parts {
 		if p.known {
@@ -98,52 +102,17 @@ func (p *part) tell(changes []Change) {
 	if in.client == nil || in.cold {
 		wait = max(wait, in.m.settings.WarmupTimeout)
 	}
-	p.deadline = time.Now().Add(wait)
+	p.told = time.Now()
+	p.deadline = p.told.Add(wait)
 	p.before = in.world
 	for _, ch := range changes {
-		in.tell(ch)
+		in.tell(ch, p.s)
 	}
 	p.after = in.world
 	for _, f := range p.files {
 		f.doc = in.doc(f.file)
 	}
 	p.known = in.foreseen(p.before, p.group) != nil
-}
-
-// tell notes one change of the disk. in.mu is held.
-func (in *instance) tell(ch Change) {
-	event := func(p workspace.Path, kind int) {
-		if in.top.Contains(p) {
-			in.events = append(in.events, fileEvent{p, kind})
-		}
-	}
-	owned := func(p workspace.Path) bool { return in.row.best(p.Base()) > 0 }
-	set := func(p workspace.Path, text string) {
-		if !owned(p) {
-			return
-		}
-		d := in.doc(p)
-		d.was, d.stamp, d.accepted = ch.OldText, stamp{}, ""
-		in.setTruth(d, text)
-		in.saved = append(in.saved, d)
-	}
-	switch ch.Op {
-	case Create:
-		event(ch.Path, 1)
-		set(ch.Path, ch.NewText)
-	case Update:
-		event(ch.Path, 2)
-		set(ch.Path, ch.NewText)
-	case Delete, Move:
-		event(ch.Path, 3)
-		if d := in.find(ch.Path); d != nil {
-			in.setAbsent(d)
-		}
-		if ch.Op == Move {
-			event(ch.To, 1)
-			set(ch.To, ch.NewText)
-		}
-	}
 }
 
 // begin runs a part in a goroutine of the session.
@@ -186,13 +155,14 @@ func (p *part) run() {
 	defer p.in.unobserve(p.watch)
 	v := p.verdict(ctx)
 	p.finish(v.outs)
+	looked := true
 	if v.client != nil {
-		p.elsewhere(ctx, v, p.watch)
+		looked = p.elsewhere(ctx, v, p.watch, elsewhereTime)
 	}
 	p.s.settle()
 	settled = true
 	if v.client != nil {
-		p.follow(v, p.watch)
+		p.follow(v, p.watch, looked)
 	}
 }
 
@@ -236,6 +206,7 @@ func (p *part) attempt(ctx context.Context, c *client) (v verdictOf, ok bool) {
 		return v, false
 	}
 	defer hold.release()
+	defer in.pin(p.docs())()
 	in.syncDisk(p.docs()...)
 	if hold.exclusive() {
 		p.takeBases(ctx, c)
@@ -277,119 +248,6 @@ func (p *part) judge(v *verdictOf, changed []bool) {
 		}
 		v.outs = append(v.outs, judge(p.in.row, f.file, v.client.caps.enc, v.bases[i], v.answers[i]))
 	}
-}
-
-// lease gets the right to ask: a shared one, or an exclusive one when what the server said before the
-// edit is not known and has to be asked for first.
-func (p *part) lease(ctx context.Context, c *client) (*hold, bool) {
-	if p.knowsBases() || p.in.saysNothing(c) {
-		return p.in.lease.shared(ctx)
-	}
-	return p.in.lease.exclusive(ctx)
-}
-
-// saysNothing says that the server publishes, and stayed silent about an old text the last time: it is
-// not asked for a baseline again.
-func (in *instance) saysNothing(c *client) bool {
-	in.mu.Lock()
-	silent := in.silent
-	in.mu.Unlock()
-	return silent && !in.asks(c)
-}
-
-// knowsBases fills in the baselines that the server's earlier verdicts give, and says whether those
-// are all.
-func (p *part) knowsBases() bool {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.in.mu.Lock()
-	defer p.in.mu.Unlock()
-	all := true
-	for _, f := range p.files {
-		base := &f.chain.base
-		if base.known {
-			continue
-		}
-		d := f.doc
-		if f.change.Op == Move {
-			if from := p.in.find(f.change.Path); from != nil {
-				d = from
-			}
-		}
-		if r, ok := p.in.recall(d, base.text, true); ok {
-			base.known, base.items = true, r.items
-		} else {
-			all = false
-		}
-	}
-	return all
-}
-
-// takeBases asks what the server says of the texts before the edit. The exclusive lease is held; the
-// caller puts the truth back.
-func (p *part) takeBases(ctx context.Context, c *client) {
-	in := p.in
-	if p.knowsBases() { // learned while the lease was waited for
-		return
-	}
-	old := map[*document]string{}
-	ask := &group{in: in}
-	p.s.mu.Lock()
-	for _, f := range p.files {
-		if !f.created {
-			old[f.doc] = f.chain.base.text
-		}
-		if !f.chain.base.known {
-			ask.files = append(ask.files, f)
-		}
-	}
-	p.s.mu.Unlock()
-	in.mu.Lock()
-	in.overlaid = map[*document]bool{} // the flush leaves them out: they get their old texts next
-	for d := range old {
-		in.overlaid[d] = true
-	}
-	in.flush(c)
-	in.mu.Unlock()
-	in.overlay(c, old)
-	ctx, cancel := context.WithTimeout(ctx, in.baseTime(c, p.deadline))
-	defer cancel()
-	answers := in.askAll(ctx, c, ask)
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	silent := false
-	for i, f := range ask.files {
-		a := answers[i]
-		if a.reason == "" && a.text == f.chain.base.text {
-			f.chain.base.known, f.chain.base.items = true, a.items
-		}
-		silent = silent || a.reason == ReasonSilent || a.reason == ReasonTimeout
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.silent = silent
-}
-
-// baseTime is how much of a check's time its baseline may take. A server that answers questions is
-// slow once, when it reads the project, and quick for the question that follows; one that publishes
-// when it likes may stay silent about the old text for ever.
-func (in *instance) baseTime(c *client, deadline time.Time) time.Duration {
-	left := time.Until(deadline)
-	if in.asks(c) {
-		return left * 4 / 5
-	}
-	return left / 2
-}
-
-// bases are the baselines as far as they are known now.
-func (p *part) bases() []baseline {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	out := make([]baseline, len(p.files))
-	for i, f := range p.files {
-		out[i] = f.chain.base
-	}
-	return out
 }
 
 // finish makes a part's outcome known. Only the first call counts.

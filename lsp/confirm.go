@@ -10,7 +10,7 @@ func (in *instance) confirm(p *part) {
 	answers := in.foreseen(p.before, p.group)
 	for _, f := range p.files {
 		if a, ok := answers[f.file]; ok && f.doc.sent == a.text {
-			f.doc.remember(record{text: a.text, world: in.world, items: a.items})
+			f.doc.remember(record{text: a.text, world: in.world, at: in.world, items: a.items})
 		}
 	}
 }
@@ -32,6 +32,7 @@ func (p *part) confirmNow() {
 		return
 	}
 	defer hold.release()
+	defer in.pin(p.docs())()
 	in.syncDisk(p.docs()...)
 	v := verdictOf{client: c}
 	in.mu.Lock()

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -33,50 +34,51 @@ func (g *group) explore(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	hold, ok := in.lease.shared(ctx)
+	ctx, hold, ok := in.lease.background(ctx, 1)
 	if !ok {
 		return
 	}
 	defer hold.release()
 	for _, f := range g.files {
 		in.mu.Lock()
-		still := f.doc.client == c && f.doc.sent == f.change.OldText
+		still, world := f.doc.client == c && f.doc.sent == f.change.OldText, in.world
 		in.mu.Unlock()
-		if !still || f.created {
-			continue
+		if still && !f.created {
+			in.exploreFile(ctx, c, f, g, world)
 		}
-		in.exploreFile(ctx, c, f, g)
 	}
 }
 
-// exploreFile opens the files that use what f's edit changes and asks about them. The server has f's
-// old text.
-func (in *instance) exploreFile(ctx context.Context, c *client, f *editFile, g *group) {
+// exploreFile opens the files that use what f's edit changes and asks about them, unless what the
+// server said of them up to a state of the world is known. The server has f's old text.
+func (in *instance) exploreFile(ctx context.Context, c *client, f *editFile, g *group, world uint64) {
 	if f.change.OldText == f.change.NewText {
 		return
 	}
-	for _, path := range in.dependents(ctx, c, f, g) {
-		if ctx.Err() != nil || in.lease.wanted() {
+	list, ok := in.dependents(ctx, c, f, g)
+	for _, path := range list {
+		if ctx.Err() != nil {
 			return
 		}
 		in.mu.Lock()
 		d := in.find(path)
 		known := false
 		if d != nil && d.client == c {
-			_, known = in.recall(d, d.truth, true)
+			r, found := in.recall(d, d.truth, true)
+			known = found && r.at <= world
 		}
 		in.mu.Unlock()
 		if known {
 			continue
 		}
 		if d := in.openFromDisk(c, path); d != nil {
-			in.ask(ctx, c, d)
+			in.question(ctx, c, d)
 		}
 	}
-	if ctx.Err() == nil {
-		in.mu.Lock()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if ok && ctx.Err() == nil && f.doc.sent == f.change.OldText {
 		f.doc.explored = f.change.OldText
-		in.mu.Unlock()
 	}
 }
 
@@ -97,15 +99,16 @@ func (in *instance) openFromDisk(c *client, path workspace.Path) *document {
 	return d
 }
 
-// dependents asks the server where the symbols that an edit touches are used.
-func (in *instance) dependents(ctx context.Context, c *client, f *editFile, g *group) []workspace.Path {
+// dependents asks the server where the symbols that an edit touches are used. ok is false when it did
+// not say.
+func (in *instance) dependents(ctx context.Context, c *client, f *editFile, g *group) (out []workspace.Path, ok bool) {
 	var result json.RawMessage
 	doc := map[string]any{"uri": f.doc.uri}
 	if err := c.conn.Call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": doc}, &result); err != nil {
-		return nil
+		return nil, false
 	}
 	touched := touchedLines(mapLines(newLines(f.change.OldText), newLines(f.change.NewText)))
-	var out []workspace.Path
+	ok = true
 	for _, at := range touchedSymbols(result, touched) {
 		var result json.RawMessage
 		err := c.conn.Call(ctx, "textDocument/references", map[string]any{
@@ -114,8 +117,9 @@ func (in *instance) dependents(ctx context.Context, c *client, f *editFile, g *g
 			"context":      map[string]any{"includeDeclaration": false},
 		}, &result)
 		if err != nil {
+			ok = false
 			if ctx.Err() != nil {
-				return out
+				return out, false
 			}
 			continue
 		}
@@ -130,11 +134,11 @@ func (in *instance) dependents(ctx context.Context, c *client, f *editFile, g *g
 				out = append(out, path)
 			}
 			if len(out) == dependentsLimit {
-				return out
+				return out, ok
 			}
 		}
 	}
-	return out
+	return out, ok
 }
 
 // rawSymbol is a DocumentSymbol, or the older SymbolInformation.
@@ -201,21 +205,26 @@ func touchedLines(m *lineMap) []int {
 // texts once more. It is work in the background, and gives way to everybody.
 func (p *part) exploreLate(ctx context.Context, c *client) {
 	in := p.in
-	if !c.mayExplore() || !in.asks(c) {
+	if !c.mayExplore() || !in.asks(c) || !p.newest() {
 		return
 	}
 	var files []*editFile
 	in.mu.Lock()
+	if in.slowExplore {
+		in.mu.Unlock()
+		return
+	}
 	for _, f := range p.files {
 		if f.change.Op == Update && f.doc.explored != f.change.OldText && f.doc.truth == f.change.NewText {
 			files = append(files, f)
 		}
 	}
 	in.mu.Unlock()
-	if len(files) == 0 || in.lease.wanted() {
+	if len(files) == 0 {
 		return
 	}
-	hold, ok := in.lease.exclusive(ctx)
+	given, began := ctx, time.Now()
+	ctx, hold, ok := in.lease.background(given, leaseAll)
 	if !ok {
 		return
 	}
@@ -231,6 +240,11 @@ func (p *part) exploreLate(ctx context.Context, c *client) {
 	in.overlay(c, old)
 	defer in.putBack(c)
 	for _, f := range files {
-		in.exploreFile(ctx, c, f, p.group)
+		in.exploreFile(ctx, c, f, p.group, p.before)
+	}
+	if errors.Is(given.Err(), context.DeadlineExceeded) && time.Since(began) > 2*elsewhereTime {
+		in.mu.Lock()
+		in.slowExplore = true // much time was not enough, and nobody else was in the way
+		in.mu.Unlock()
 	}
 }

@@ -31,6 +31,7 @@ type seen struct {
 	doc   *document
 	stamp stamp
 	data  []byte
+	news  int // the document's, when the look began
 	gone  bool
 	same  bool // not touched since the last look
 }
@@ -43,18 +44,20 @@ func (in *instance) syncDisk(extra ...*document) {
 	type look struct {
 		doc   *document
 		stamp stamp
+		news  int
 	}
 	in.mu.Lock()
 	var looks []look
 	for _, d := range in.docs {
 		if (d.client != nil && d.client == in.client) || slices.Contains(extra, d) {
-			looks = append(looks, look{d, d.stamp})
+			looks = append(looks, look{d, d.stamp, d.news})
 		}
 	}
 	in.mu.Unlock()
 	var found []seen
 	for _, l := range looks {
 		if s := lookAt(l.doc, l.stamp); !s.same {
+			s.news = l.news
 			found = append(found, s)
 		}
 	}
@@ -87,7 +90,7 @@ func lookAt(d *document, last stamp) seen {
 		return s
 	}
 	began := time.Now()
-	data, err := os.ReadFile(string(d.path))
+	data, err := workspace.ReadRegular(d.path, maxDocument)
 	if err != nil {
 		s.same = true
 		return s
@@ -104,15 +107,23 @@ func lookAt(d *document, last stamp) seen {
 // takeUp compares what was read with what we hold for the file's text. in.mu is held.
 func (in *instance) takeUp(s seen) {
 	d := s.doc
+	if s.news != d.news {
+		return // an edit was told of while we read: what we read may be from before it
+	}
+	d.news++
 	if s.gone {
 		in.events = append(in.events, fileEvent{d.path, 3})
 		in.setAbsent(d)
+		in.wrote(d.path, nil)
 		return
 	}
-	hash := workspace.HashBytes(s.data)
 	raw := strings.TrimPrefix(string(s.data), "\uFEFF")
+	hash := workspace.Hash("")
+	if raw != d.truth {
+		hash = workspace.HashBytes(s.data)
+	}
 	switch {
-	case (raw == d.truth || hash == d.accepted) && !d.absent:
+	case !d.absent && (raw == d.truth || hash == d.accepted):
 	case !d.absent && d.accepted == "" && (!utf8.ValidString(raw) || raw == d.was):
 		// Another encoding than UTF-8, whose text only the caller could know; or an editor that
 		// keeps the new text in its buffer. These bytes stand for the truth until they change.
@@ -124,6 +135,7 @@ func (in *instance) takeUp(s seen) {
 		}
 		in.events = append(in.events, fileEvent{d.path, 2})
 		in.setTruth(d, text)
+		in.wrote(d.path, nil)
 		d.accepted = ""
 		in.saved = append(in.saved, d)
 	}

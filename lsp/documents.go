@@ -3,23 +3,16 @@ package lsp
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
-
-	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"acp-agent/internal/workspace"
 )
 
 // Bounds of what is kept for a server.
 const (
-	maxOpen    = 64   // documents open at the server
-	maxKnown   = 512  // documents that we remember something of
-	maxRecords = 4    // verdicts of a document, by text
-	maxSets    = 4096 // files whose published findings are kept
-	bigText    = 64 << 10
+	maxOpen  = 64   // documents open at the server
+	maxKnown = 512  // documents that we remember something of
+	maxSets  = 4096 // files whose published findings are kept
 )
 
 // document is one file as a server is told of it.
@@ -32,6 +25,7 @@ type document struct {
 	absent   bool           // there is no such file: it is only proposed, or was deleted
 	was      string         // its text before the last edit that we were told of
 	stamp    stamp          // of the file on disk when it was seen to hold truth; zero for not seen
+	news     int            // counts what we were told or found of the file, so that an older look is not believed
 	accepted workspace.Hash // of bytes on disk that stand for truth in a form that we cannot compare
 
 	client     *client   // where it is open; nil for nowhere
@@ -48,18 +42,12 @@ type document struct {
 	wake       chan struct{} // closed and replaced when push changes or the client ends
 }
 
-// record is a verdict: what the server said of exactly this text, when the rest of the files was as
-// it was in this state of the world. World 0 is none: a proposal stood in place of some file.
-type record struct {
-	text  string
-	world uint64
-	items []diag
-}
-
 // push is the last publish for the text that the server has.
 type push struct {
 	version int32
 	items   []diag
+	world   uint64 // of the record that it makes
+	at      uint64
 	settled bool // surely of this version; false: may be of a change before it
 	when    time.Time
 	silence time.Duration // after which it is settled
@@ -79,12 +67,15 @@ type documents struct {
 	untrue    bool               // some text in overlaid is not the truth
 	sets      map[workspace.Path][]diag
 	observers map[*observer]struct{}
-	versioned bool          // the server's publishes carry versions
-	pushes    bool          // it has published something
-	silent    bool          // it said nothing of a text before an edit
-	fresh     chan struct{} // closed and replaced when the server asks us to ask again
-	proposals []proposal
+	versioned bool // the server's publishes carry versions
+	pushes    bool // it has published something
+	silent    bool // it said nothing of a text before an edit
+	// slowExplore: it was too slow to say what depends on an edit, and is not asked that any more.
+	slowExplore bool
+	fresh       chan struct{} // closed and replaced when the server asks us to ask again
+	proposals   []proposal
 	rhythm
+	authored []authored
 }
 
 // fileEvent is one entry of workspace/didChangeWatchedFiles.
@@ -113,7 +104,8 @@ func (ds *documents) reset() {
 		d.bump()
 	}
 	ds.dirty, ds.saved, ds.events, ds.overlaid, ds.untrue = nil, nil, nil, nil, false
-	ds.sets, ds.versioned, ds.proposals, ds.rhythm = map[workspace.Path][]diag{}, false, nil, rhythm{}
+	ds.sets, ds.versioned, ds.proposals = map[workspace.Path][]diag{}, false, nil
+	ds.rhythm = rhythm{}
 	ds.world++
 }
 
@@ -135,7 +127,8 @@ func (in *instance) doc(p workspace.Path) *document {
 	if d := in.find(p); d != nil {
 		return d
 	}
-	d := &document{path: p, uri: toURI(p), language: in.row.languageID(p), wake: make(chan struct{})}
+	in.clock++
+	d := &document{path: p, uri: toURI(p), language: in.row.languageID(p), used: in.clock, wake: make(chan struct{})}
 	in.docs[pathKey(p)] = d
 	if real := realPath(p); real != p {
 		in.alias[pathKey(real)] = d
@@ -155,10 +148,23 @@ func (in *instance) trim() {
 			closed = append(closed, d)
 		}
 	}
-	slices.SortFunc(closed, func(a, b *document) int { return int(int64(a.used) - int64(b.used)) })
+	slices.SortFunc(closed, func(a, b *document) int { return cmp.Compare(a.used, b.used) })
 	for _, d := range closed[:min(len(closed), maxKnown/4)] {
 		in.drop(d)
 	}
+}
+
+// pin keeps documents open, and known, until the returned function is called.
+func (in *instance) pin(docs []*document) (release func()) {
+	add := func(n int) {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		for _, d := range docs {
+			d.pinned += n
+		}
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 func (in *instance) drop(d *document) {
@@ -167,241 +173,5 @@ func (in *instance) drop(d *document) {
 		if a == d {
 			delete(in.alias, k)
 		}
-	}
-}
-
-// setTruth notes that a file has a text now. The server hears of it with the next flush.
-func (in *instance) setTruth(d *document, text string) {
-	if d.truth != text || d.absent {
-		in.world++
-	}
-	d.truth, d.absent = text, false
-	if d.client != nil {
-		in.dirty = append(in.dirty, d)
-	}
-}
-
-// flush tells the server what has happened since the last flush: file events first, in one batch,
-// then the documents, then the saves (case G-L07). Texts of a proposal are left where they are. open
-// are documents that the server is to have even if it has not been asked about them before.
-func (in *instance) flush(c *client, open ...*document) {
-	var changes []map[string]any
-	for _, e := range in.events {
-		if in.tellsNews(c, e) {
-			changes = append(changes, map[string]any{"uri": toURI(e.path), "type": e.kind})
-		}
-	}
-	in.events = nil
-	if len(changes) > 0 {
-		in.notify(c, "workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
-		in.stir()
-	}
-	// What is asked about comes last, so that the first word on it knows the others' texts.
-	slices.SortStableFunc(in.dirty, func(a, b *document) int {
-		return cmp.Compare(slices.Index(open, a), slices.Index(open, b))
-	})
-	for _, d := range in.dirty {
-		if d.client == c && !in.overlaid[d] {
-			in.restore(c, d)
-		}
-	}
-	in.dirty = nil
-	for _, d := range open {
-		if !d.absent && !in.overlaid[d] {
-			in.show(c, d, d.truth)
-		}
-	}
-	var later []*document
-	for _, d := range in.saved {
-		if in.overlaid[d] {
-			later = append(later, d)
-			continue
-		}
-		if d.client == c && c.caps.save {
-			params := map[string]any{"textDocument": map[string]any{"uri": d.uri}}
-			if c.caps.saveText {
-				params["text"] = d.sent
-			}
-			in.notify(c, "textDocument/didSave", params)
-			in.stir()
-		}
-	}
-	in.saved = later
-}
-
-// tellsNews says whether the server is to be told of a file event. To one that did not ask for events
-// the change of a document that it has open is no news, and it would speak twice of it: without versions
-// nobody could tell which time it means.
-func (in *instance) tellsNews(c *client, e fileEvent) bool {
-	d := in.find(e.path)
-	if e.kind == 2 && d != nil && d.client == c && in.pushes && !in.versioned && !c.registered() {
-		return false
-	}
-	return c.watches(e.path, e.kind)
-}
-
-// restore makes the server have the truth of a document that it has open.
-func (in *instance) restore(c *client, d *document) {
-	if d.absent {
-		in.hide(c, d)
-		return
-	}
-	in.show(c, d, d.truth)
-}
-
-// setAbsent notes that there is no such file any more.
-func (in *instance) setAbsent(d *document) {
-	if !d.absent {
-		in.world++
-	}
-	d.absent, d.stamp, d.accepted = true, stamp{}, ""
-	if d.client != nil {
-		in.dirty = append(in.dirty, d)
-	}
-}
-
-// show makes the server have a text of a document: opens it, changes it, or does nothing when it has
-// that text already (a server may say nothing about a change that changes nothing).
-func (in *instance) show(c *client, d *document, text string) {
-	in.clock++
-	d.used = in.clock
-	if d.client == c && d.sent == text {
-		return
-	}
-	before := d.sent
-	opened := d.client != c
-	d.version++ // before the bytes: what comes in from now on is held against it
-	d.sent, d.client = text, c
-	in.changed(d)
-	d.bump()
-	if opened {
-		in.notify(c, "textDocument/didOpen", &protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{
-			URI: uri.URI(d.uri), LanguageID: protocol.LanguageKind(d.language), Version: d.version, Text: text,
-		}})
-		in.evict(c)
-		return
-	}
-	in.notify(c, "textDocument/didChange", map[string]any{
-		"textDocument":   map[string]any{"uri": d.uri, "version": d.version},
-		"contentChanges": []any{contentChange(c, before, text)},
-	})
-}
-
-// contentChange describes a change of a document: the whole text, or for a big one only what lies
-// between the common beginning and the common end, where the server bears it.
-func contentChange(c *client, before, text string) map[string]any {
-	if c.caps.sync != protocol.TextDocumentSyncKindIncremental || len(before) < bigText {
-		return map[string]any{"text": text}
-	}
-	head := commonPrefix(before, text)
-	tail := commonSuffix(before[head:], text[head:])
-	l := newLines(before)
-	startLine, startChar := l.at(head, c.caps.enc)
-	endLine, endChar := l.at(len(before)-tail, c.caps.enc)
-	return map[string]any{
-		"range": map[string]any{
-			"start": map[string]any{"line": startLine, "character": startChar},
-			"end":   map[string]any{"line": endLine, "character": endChar},
-		},
-		"text": text[head : len(text)-tail],
-	}
-}
-
-// commonPrefix is how many bytes two texts begin alike with, cut back to the beginning of a line, so
-// that neither a character nor a \r\n is ever split.
-func commonPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return strings.LastIndexByte(a[:i], '\n') + 1
-}
-
-// commonSuffix is how many bytes two texts end alike with, beginning with a line.
-func commonSuffix(a, b string) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	for i > 0 && !utf8.RuneStart(a[len(a)-i]) {
-		i--
-	}
-	if i == len(a) || i == len(b) {
-		i = max(i-1, 0)
-	}
-	cut := strings.IndexByte(a[len(a)-i:], '\n')
-	if cut < 0 {
-		return 0
-	}
-	return i - cut - 1
-}
-
-// hide closes a document at the server.
-func (in *instance) hide(c *client, d *document) {
-	if d.client == c {
-		in.notify(c, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
-		in.stir()
-	}
-	d.client, d.push, d.unanswered, d.records = nil, push{}, 0, nil
-	d.bump()
-}
-
-// evict closes the least used documents beyond the bound.
-func (in *instance) evict(c *client) {
-	for {
-		open := 0
-		var oldest *document
-		for _, d := range in.docs {
-			if d.client != c {
-				continue
-			}
-			open++
-			if d.pinned == 0 && !in.overlaid[d] && (oldest == nil || d.used < oldest.used) {
-				oldest = d
-			}
-		}
-		if open <= maxOpen || oldest == nil {
-			return
-		}
-		in.hide(c, oldest)
-	}
-}
-
-// state is the world that a verdict given now belongs to.
-func (ds *documents) state() uint64 {
-	if ds.untrue {
-		return 0
-	}
-	return ds.world
-}
-
-// remember keeps a verdict of the text that the server has of d.
-func (d *document) remember(r record) {
-	d.records = slices.DeleteFunc(d.records, func(o record) bool { return o.text == r.text })
-	if len(d.records) >= maxRecords {
-		d.records = slices.Delete(d.records, 0, 1)
-	}
-	d.records = append(d.records, r)
-}
-
-// recall finds a verdict of a text, in the present state of the world or, with anyWorld, in any.
-func (in *instance) recall(d *document, text string, anyWorld bool) (record, bool) {
-	for i := len(d.records) - 1; i >= 0; i-- {
-		if r := d.records[i]; r.text == text && (anyWorld || (r.world == in.world && !in.untrue)) {
-			return r, true
-		}
-	}
-	return record{}, false
-}
-
-// notify queues a notification. It never waits; a connection that is gone is noticed by its watcher.
-func (in *instance) notify(c *client, method string, params any) {
-	if p, ok := params.(*protocol.DidOpenTextDocumentParams); ok {
-		params = encode(p)
-	}
-	if err := c.conn.Notify(method, params); err != nil {
-		in.log.Debug("not sent", "method", method, "err", err)
 	}
 }

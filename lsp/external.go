@@ -38,6 +38,7 @@ func (in *instance) external(paths []workspace.Path) {
 		}
 		in.events = append(in.events, fileEvent{p, kind})
 		in.world++
+		in.wrote(p, nil)
 		any = true
 	}
 	in.mu.Unlock()
@@ -63,7 +64,7 @@ func (in *instance) tellNow(c *client) {
 
 // tellOthers tells the servers that do not check an edit's files that these have changed, since what
 // they do check may depend on them (a go.mod, a tsconfig.json).
-func (m *Manager) tellOthers(changes []Change, told map[*instance]bool) {
+func (m *Manager) tellOthers(changes []Change, told map[*instance]bool, by *Session) {
 	for _, in := range m.instances() {
 		if told[in] {
 			continue
@@ -72,16 +73,52 @@ func (m *Manager) tellOthers(changes []Change, told map[*instance]bool) {
 		c, before := in.client, len(in.events)
 		if c != nil {
 			for _, ch := range changes {
-				in.tell(ch)
+				in.tell(ch, by)
 			}
 		}
 		any := len(in.events) > before
-		if any {
-			in.world++
-		}
 		in.mu.Unlock()
 		if any {
 			m.spawn(func() { in.tellNow(c) })
 		}
 	}
+}
+
+// tell notes one change of the disk, made by a session. in.mu is held.
+func (in *instance) tell(ch Change, by *Session) {
+	event := func(p workspace.Path, kind int) {
+		if in.top.Contains(p) {
+			in.events = append(in.events, fileEvent{p, kind})
+		}
+	}
+	owned := func(p workspace.Path) bool { return in.row.best(p.Base()) > 0 }
+	set := func(p workspace.Path, text string) {
+		if !owned(p) {
+			in.world++ // what it means to the server, only the server knows
+			return
+		}
+		d := in.doc(p)
+		d.was, d.stamp, d.accepted = ch.OldText, stamp{}, ""
+		in.setTruth(d, text)
+		in.saved = append(in.saved, d)
+	}
+	switch ch.Op {
+	case Create:
+		event(ch.Path, 1)
+		set(ch.Path, ch.NewText)
+	case Update:
+		event(ch.Path, 2)
+		set(ch.Path, ch.NewText)
+	case Delete, Move:
+		event(ch.Path, 3)
+		if d := in.find(ch.Path); d != nil {
+			in.setAbsent(d)
+		}
+		if ch.Op == Move {
+			event(ch.To, 1)
+			set(ch.To, ch.NewText)
+			in.wrote(ch.To, by)
+		}
+	}
+	in.wrote(ch.Path, by)
 }

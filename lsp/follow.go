@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -10,24 +11,26 @@ import (
 
 // Bounds of the work that nobody waits for.
 const (
-	elsewhereTime  = 500 * time.Millisecond // looking at other files after an edit
+	elsewhereTime  = 2 * time.Second // looking at other files after an edit
 	elsewhereFiles = 20
 	followTime     = 5 * time.Second       // listening to second thoughts of a server
 	coalesce       = 50 * time.Millisecond // servers ask for a refresh in bursts
 )
 
 // elsewhere finds the errors that the edit brought into other files: what the server published about
-// them since, and what it says of the other documents that it has open.
-func (p *part) elsewhere(ctx context.Context, v verdictOf, watch *observer) {
+// them since, and what it says of the other documents that it has open. It says whether the time was
+// enough for all of them.
+func (p *part) elsewhere(ctx context.Context, v verdictOf, watch *observer, d time.Duration) (done bool) {
 	if slices.ContainsFunc(v.answers, func(a answer) bool { return a.reason != "" }) {
-		return
+		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, elsewhereTime)
+	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	p.exploreLate(ctx, v.client)
 	found := p.publishedElsewhere(v.client, watch)
 	found = append(found, p.askElsewhere(ctx, v.client)...)
 	p.reportElsewhere(found)
+	return ctx.Err() == nil
 }
 
 // publishedElsewhere compares what was published about other files with what they had before.
@@ -38,9 +41,13 @@ func (p *part) publishedElsewhere(c *client, watch *observer) []Finding {
 		before, after []diag
 	}
 	var changes []change
+	if !p.newest() {
+		return nil // the newer edit hears of it, too
+	}
 	in.mu.Lock()
+	quiet := in.quietBefore(p.s, p.told)
 	for path, before := range watch.before {
-		if !p.touches(path) {
+		if quiet && !p.touches(path) && !in.touchedSince(path, p.before) && !in.askedAbout(c, path) {
 			changes = append(changes, change{path, before, in.sets[pathKey(path)]})
 		}
 	}
@@ -53,6 +60,13 @@ func (p *part) publishedElsewhere(c *client, watch *observer) []Finding {
 		}
 	}
 	return out
+}
+
+// askedAbout says whether a file is a document that askElsewhere asks about, which tells more exactly
+// what an edit did to it. in.mu is held.
+func (in *instance) askedAbout(c *client, path workspace.Path) bool {
+	d := in.find(path)
+	return d != nil && d.client == c && len(d.records) > 0 && in.asks(c)
 }
 
 // touches says whether a file is one of the edit's own.
@@ -104,26 +118,40 @@ func (p *part) askElsewhere(ctx context.Context, c *client) []Finding {
 	in.mu.Lock()
 	for _, d := range in.docs {
 		if d.client == c && !d.absent && !p.touches(d.path) && d.sent == d.truth {
-			if r, ok := in.recall(d, d.truth, true); ok && r.world != in.world {
+			if r, ok := in.recall(d, d.truth, true); ok && (r.world == 0 || r.at <= p.before) && in.onlyBy(p.s, r.at) {
 				list = append(list, known{d, r})
 			}
 		}
 	}
+	slices.SortFunc(list, func(a, b known) int { return cmp.Compare(b.doc.used, a.doc.used) })
 	in.mu.Unlock()
-	slices.SortFunc(list, func(a, b known) int { return int(int64(b.doc.used) - int64(a.doc.used)) })
 	var out []Finding
 	for _, k := range list[:min(len(list), elsewhereFiles)] {
-		hold, ok := in.lease.shared(ctx)
+		if !p.newest() {
+			break
+		}
+		asking, hold, ok := in.lease.background(ctx, 1)
 		if !ok {
 			break
 		}
-		a := in.ask(ctx, c, k.doc)
+		a := in.question(asking, c, k.doc)
 		hold.release()
-		if a.reason == "" && a.text == k.before.text {
+		in.mu.Lock()
+		mine := in.onlyBy(p.s, k.before.at)
+		in.mu.Unlock()
+		if mine && a.reason == "" && a.text == k.before.text {
 			out = append(out, p.brought(c, k.doc.path, a.text, k.before.items, a.items)...)
 		}
 	}
 	return out
+}
+
+// newest says that no later edit of the session has begun at the server. When one has, its look at
+// the other files covers what this one would have found.
+func (p *part) newest() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.s.newest[p.in] == p
 }
 
 // asks says whether the server answers questions, rather than publishing when it likes.
@@ -173,9 +201,12 @@ func (s *Session) second(p *part, v Verdict) {
 // follow listens for a while to whether the server says something else about the edit's files, or
 // about others: gopls publishes its analyzers' findings a second later, pyright asks to be asked
 // again. Only a change of what the edit brought in is worth a word.
-func (p *part) follow(v verdictOf, watch *observer) {
+func (p *part) follow(v verdictOf, watch *observer, looked bool) {
 	ctx, cancel := context.WithTimeout(p.s.ctx, followTime)
 	defer cancel()
+	if !looked { // a slow server, that the end of the turn did not wait for
+		p.elsewhere(ctx, v, watch, followTime)
+	}
 	for {
 		in := p.in
 		in.mu.Lock()
@@ -211,7 +242,7 @@ func (p *part) follow(v verdictOf, watch *observer) {
 // again asks once more and reports what is new in the answer.
 func (p *part) again(ctx context.Context, v *verdictOf) {
 	in := p.in
-	hold, ok := in.lease.shared(ctx)
+	ctx, hold, ok := in.lease.background(ctx, 1)
 	if !ok {
 		return
 	}
@@ -227,7 +258,7 @@ func (p *part) again(ctx context.Context, v *verdictOf) {
 	var outs []outcome
 	var added []Finding
 	for i, f := range p.files {
-		a := in.ask(ctx, v.client, f.doc)
+		a := in.question(ctx, v.client, f.doc)
 		if a.reason != "" || a.text != f.change.NewText {
 			return
 		}

@@ -5,20 +5,9 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"acp-agent/internal/workspace"
 )
-
-// maxProposals is how many foreseen proposals a server's verdicts are kept of.
-const maxProposals = 16
-
-// proposal is what a server said of a proposal's texts, in a state of the world. When exactly these
-// texts are applied and nothing else has changed, that is the verdict on them.
-type proposal struct {
-	world   uint64
-	answers map[workspace.Path]answer
-}
 
 // group is the files of an edit that one instance owns.
 type group struct {
@@ -89,7 +78,6 @@ func (s *Session) Foresee(ctx context.Context, changes []Change) Verdict {
 	if len(foreseen) == 0 {
 		return Verdict{State: Off, Reason: ReasonNotForeseen, Foreseen: true, BaselineKnown: true}
 	}
-	whole := len(foreseen) == len(changes)
 	groups, fixed, off := s.grouped(foreseen)
 	if len(groups) == 0 && len(fixed) == 0 {
 		return Verdict{State: Off, Reason: off.off, Foreseen: true, BaselineKnown: true}
@@ -98,12 +86,24 @@ func (s *Session) Foresee(ctx context.Context, changes []Change) Verdict {
 	var wg sync.WaitGroup
 	for i, g := range groups {
 		outs[i] = g.none(ReasonFailed)
-		wg.Go(func() { s.m.guard(func() { outs[i] = s.foreseeAt(ctx, g, whole) }) })
+		wg.Go(func() { s.m.guard(func() { outs[i] = s.foreseeAt(ctx, g, changes) }) })
 	}
 	wg.Wait()
 	v := assemble(fixed, slices.Concat(outs...), nil, s.m.settings.threshold())
 	v.Foreseen = true
 	return v
+}
+
+// whole says whether the group holds all of an edit that the server has to do with: only then does
+// what it says of the proposal hold for the applied edit as well.
+func (g *group) whole(c *client, changes []Change) bool {
+	return !slices.ContainsFunc(changes, func(ch Change) bool {
+		if ch.Op == Delete || ch.Op == Move {
+			return true
+		}
+		in := slices.ContainsFunc(g.files, func(f *editFile) bool { return f.file == ch.Path })
+		return !in && (g.in.row.owns(ch.Path) || c.watches(ch.Path, 2) || c.watches(ch.Path, 1))
+	})
 }
 
 // none is the outcome of a group that no verdict came for.
@@ -116,7 +116,7 @@ func (g *group) none(reason string) []outcome {
 }
 
 // foreseeAt foresees the files of one server.
-func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome {
+func (s *Session) foreseeAt(ctx context.Context, g *group, changes []Change) []outcome {
 	in := g.in
 	defer in.use()()
 	c, err := in.get(ctx)
@@ -131,7 +131,7 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 	if !ok {
 		return g.none(ReasonBusy)
 	}
-	answers, bases := in.underLease(ctx, c, g, whole)
+	answers, bases := in.underLease(ctx, c, g, g.whole(c, changes))
 	hold.release()
 	out := make([]outcome, len(g.files))
 	late := false
@@ -150,7 +150,9 @@ func (s *Session) foreseeAt(ctx context.Context, g *group, whole bool) []outcome
 
 // underLease sets the proposal's texts, asks, and puts everything back. The exclusive lease is held.
 func (in *instance) underLease(ctx context.Context, c *client, g *group, whole bool) ([]answer, []baseline) {
-	in.syncDisk(in.adopt(g)...)
+	docs := in.adopt(g)
+	defer in.pin(docs)()
+	in.syncDisk(docs...)
 	in.mu.Lock()
 	in.flush(c)
 	world := in.world
@@ -278,44 +280,6 @@ func (in *instance) askAll(ctx context.Context, c *client, g *group) []answer {
 	return out
 }
 
-// keepProposal stores the verdicts on a whole proposal. in.mu is held.
-func (in *instance) keepProposal(world uint64, g *group, answers []answer) {
-	if in.world != world {
-		return
-	}
-	p := proposal{world: world, answers: map[workspace.Path]answer{}}
-	for i, f := range g.files {
-		if answers[i].reason != "" {
-			return
-		}
-		p.answers[f.file] = answers[i]
-	}
-	if len(in.proposals) >= maxProposals {
-		in.proposals = slices.Delete(in.proposals, 0, 1)
-	}
-	in.proposals = append(in.proposals, p)
-}
-
-// foreseen finds the verdicts on exactly the texts of an edit that is applied in a state of the world.
-// in.mu is held.
-func (in *instance) foreseen(world uint64, g *group) map[workspace.Path]answer {
-	for i := len(in.proposals) - 1; i >= 0; i-- {
-		p := in.proposals[i]
-		if p.world != world || len(p.answers) != len(g.files) {
-			continue
-		}
-		same := true
-		for _, f := range g.files {
-			a, ok := p.answers[f.file]
-			same = same && ok && a.text == f.change.NewText
-		}
-		if same {
-			return p.answers
-		}
-	}
-	return nil
-}
-
 // refusedFor counts why a server could not be had, and names it.
 func (in *instance) refusedFor(err error) string {
 	reason := ReasonFailed
@@ -326,62 +290,4 @@ func (in *instance) refusedFor(err error) string {
 	defer in.mu.Unlock()
 	in.none[reason]++
 	return reason
-}
-
-// errandTime bounds the work in the background for a proposal that the user is still deciding on: a
-// server may take minutes to read a project.
-const errandTime = 2 * time.Minute
-
-// background runs such work in a goroutine of the session.
-func (s *Session) background(f func(context.Context)) {
-	ctx, cancel := context.WithTimeout(s.ctx, errandTime)
-	if !s.spawn(func() { defer cancel(); f(ctx) }) {
-		cancel()
-	}
-}
-
-// errand is background work that is of no use any more once an edit is applied.
-type errand struct{ cancel context.CancelFunc }
-
-// untilApplied runs such work, ended by the next edit of the session.
-func (s *Session) untilApplied(f func(context.Context)) {
-	s.background(func(ctx context.Context) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		e := &errand{cancel}
-		s.mu.Lock()
-		s.errands[e] = struct{}{}
-		s.mu.Unlock()
-		f(ctx)
-		s.mu.Lock()
-		delete(s.errands, e)
-		s.mu.Unlock()
-	})
-}
-
-// warm takes the baselines of a group as far as the files still hold the old texts.
-func (g *group) warm(ctx context.Context) {
-	in := g.in
-	defer in.use()()
-	c, err := in.get(ctx)
-	if err != nil {
-		return
-	}
-	hold, ok := in.lease.shared(ctx)
-	if !ok {
-		return
-	}
-	defer hold.release()
-	in.syncDisk(in.adopt(g)...)
-	in.mu.Lock()
-	in.flush(c)
-	still := &group{in: in}
-	for _, f := range g.files {
-		if !f.created && !f.doc.absent && f.doc.truth == f.change.OldText {
-			in.show(c, f.doc, f.doc.truth)
-			still.files = append(still.files, f)
-		}
-	}
-	in.mu.Unlock()
-	in.askAll(ctx, c, still)
 }

@@ -199,6 +199,21 @@ func TestForeseenVerdictIsConfirmed(t *testing.T) {
 			}
 			b.s.Settle(context.Background())
 		}
+		// Another file of the edit is none of the server's, but it wants to hear of it.
+		b.f.request("client/registerCapability", rawJSON(`{"registrations":[{"id":"w","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*.mod"}]}}]}`))
+		for name, confirmed := range map[string]bool{"x.mod": false, "README": true} {
+			b.verdictIn(b.edit("reset", b.change("a.x", "fine\n")), time.Minute)
+			b.s.Settle(context.Background())
+			list := []Change{b.change("a.x", "bad\n"), b.change(name, "text")}
+			b.foreseeIn(b.s, time.Minute, list...)
+			time.Sleep(time.Second)
+			began := time.Now()
+			v, ok := b.verdictIn(b.edit("e", list...), time.Minute)
+			if !ok || v.State != Findings || (time.Since(began) == 0) != confirmed {
+				t.Errorf("%s: %v %+v after %s", name, ok, v, time.Since(began))
+			}
+			b.s.Settle(context.Background())
+		}
 	})
 }
 
@@ -284,6 +299,7 @@ func TestOtherEncodings(t *testing.T) {
 
 func TestOpenDocumentsAreBounded(t *testing.T) {
 	f := crossServer()
+	f.caps["diagnosticProvider"] = map[string]any{"interFileDependencies": false}
 	withFake(t, nil, f, func(b *fakeBench) {
 		for i := range maxKnown + 200 {
 			name := "f" + strings.Repeat("i", i%7) + time.Duration(i).String() + ".x"

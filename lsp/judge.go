@@ -7,13 +7,6 @@ import (
 	"acp-agent/internal/workspace"
 )
 
-// baseline is what a server said of a file before an edit.
-type baseline struct {
-	known bool
-	text  string
-	items []diag
-}
-
 // outcome is one server's word on one file of an edit, with the difference that the edit made.
 type outcome struct {
 	server    ServerVerdict

@@ -2,7 +2,7 @@ package lsp
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -11,13 +11,19 @@ import (
 const leaseAll = 1 << 30
 
 // lease keeps the questions about what is on disk and the short times in which a proposal stands in
-// its place apart. It is first come, first served, so that neither side starves.
+// its place apart. It is first come, first served, so that neither side starves; only work in the
+// background ends early for whoever waits.
 type lease struct {
-	sem     *semaphore.Weighted
-	waiting atomic.Int32
+	sem *semaphore.Weighted
+
+	mu      sync.Mutex
+	waiting int                          // guarded by mu; those that somebody waits for
+	idlers  map[*hold]context.CancelFunc // guarded by mu; background work that has the lease
 }
 
-func newLease() *lease { return &lease{sem: semaphore.NewWeighted(leaseAll)} }
+func newLease() *lease {
+	return &lease{sem: semaphore.NewWeighted(leaseAll), idlers: map[*hold]context.CancelFunc{}}
+}
 
 // shared waits for the right to ask.
 func (l *lease) shared(ctx context.Context) (*hold, bool) { return l.take(ctx, 1) }
@@ -30,23 +36,49 @@ func (l *lease) trySharing() (*hold, bool) {
 	if !l.sem.TryAcquire(1) {
 		return nil, false
 	}
-	return &hold{l, 1}, true
+	return &hold{l: l, n: 1}, true
 }
 
 func (l *lease) take(ctx context.Context, n int64) (*hold, bool) {
-	if l.sem.TryAcquire(n) {
-		return &hold{l, n}, true
+	if !l.sem.TryAcquire(n) {
+		l.wait(+1)
+		defer l.wait(-1)
+		if l.sem.Acquire(ctx, n) != nil {
+			return nil, false
+		}
 	}
-	l.waiting.Add(1)
-	defer l.waiting.Add(-1)
-	if l.sem.Acquire(ctx, n) != nil {
-		return nil, false
-	}
-	return &hold{l, n}, true
+	return &hold{l: l, n: n}, true
 }
 
-// wanted says whether somebody waits for the lease: work in the background then gives way.
-func (l *lease) wanted() bool { return l.waiting.Load() > 0 }
+// wait counts somebody who waits, and ends the work in the background that is in the way.
+func (l *lease) wait(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting += n
+	if n > 0 {
+		for _, cancel := range l.idlers {
+			cancel()
+		}
+	}
+}
+
+// background takes the lease, shared or exclusive, for work that nobody waits for. The context that it
+// gives ends when somebody else wants the lease in the meantime.
+func (l *lease) background(ctx context.Context, n int64) (context.Context, *hold, bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	if l.sem.Acquire(ctx, n) != nil {
+		cancel()
+		return ctx, nil, false
+	}
+	h := &hold{l: l, n: n}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idlers[h] = cancel
+	if l.waiting > 0 {
+		cancel()
+	}
+	return ctx, h, true
+}
 
 // hold is a lease that was given. An exclusive one may be turned into a shared one.
 type hold struct {
@@ -62,4 +94,12 @@ func (h *hold) share() {
 	h.n = 1
 }
 
-func (h *hold) release() { h.l.sem.Release(h.n) }
+func (h *hold) release() {
+	h.l.mu.Lock()
+	if cancel := h.l.idlers[h]; cancel != nil {
+		cancel()
+		delete(h.l.idlers, h)
+	}
+	h.l.mu.Unlock()
+	h.l.sem.Release(h.n)
+}

@@ -32,8 +32,12 @@ func (s *Session) place(p workspace.Path) place {
 	switch {
 	case ok && realOK:
 		return place{top: top, trusted: op.trusts(realPath(top)) && op.trusts(realTop)}
-	case !s.m.settings.RequireGit && top == "" && realTop == "" && s.roots.Cwd().Contains(p):
-		return place{top: s.roots.Cwd(), trusted: op.trusts(realPath(s.roots.Cwd()))}
+	case !s.m.settings.RequireGit && top == "" && realTop == "":
+		for _, root := range s.roots.Named() {
+			if root.Contains(p) {
+				return place{top: root, trusted: op.trusts(realPath(root))}
+			}
+		}
 	}
 	s.m.once("git:"+string(s.roots.Cwd()), func() {
 		s.m.log.Info("asleep: not inside a git workspace", "cwd", string(s.roots.Cwd()))

@@ -289,6 +289,7 @@ func TestRealTools(t *testing.T) {
 			}
 			return
 		}
+		b.foresee(b.change(r.other, b.read(r.other)+"\n")) // has read the project
 		text := b.read(r.other)
 		line, char := 0, 0
 		for i, l := range strings.Split(text, "\n") {

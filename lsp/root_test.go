@@ -120,9 +120,10 @@ func TestTrust(t *testing.T) {
 	mkdir(t, dir.Join("home/code/app/vendor/clone/.git"))
 	mkdir(t, dir.Join("home/code/other/.git"))
 	mkdir(t, dir.Join("home/listed/x/.git"))
+	mkdir(t, dir.Join("home/second/.git"))
 	mkdir(t, dir.Join("home/plain"))
 	home := dir.Join("home")
-	op := newOperator(dir.Join("home/code/app/src"), home, []string{"~/listed", "not absolute"})
+	op := newOperator([]workspace.Path{dir.Join("home/code/app/src"), dir.Join("home/second")}, home, []string{"~/listed", "not absolute"})
 	mkdir(t, dir.Join("home/code/app/src"))
 	tests := []struct {
 		tree string
@@ -133,6 +134,7 @@ func TestTrust(t *testing.T) {
 		{"home/code/other", false},            // a tool's cd changes nothing
 		{"home/listed/x", true},
 		{"home/listed", true},
+		{"home/second", true}, // a further root of the session
 		{"home", false},
 		{".", false},
 	}
@@ -142,13 +144,13 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	mkdir(t, home.Join(".git"))
-	if newOperator(home.Join("docs"), home, nil).trusts(home) {
+	if newOperator([]workspace.Path{home.Join("docs")}, home, nil).trusts(home) {
 		t.Error("a repository at the home folder is trusted")
 	}
-	if newOperator(dir, home, []string{string(dir)}).trusts(home) {
+	if newOperator([]workspace.Path{dir}, home, []string{string(dir)}).trusts(home) {
 		t.Error("the home folder is trusted through a list entry above it")
 	}
-	if !newOperator("/elsewhere/plain", home, nil).trusts("/elsewhere/plain") {
+	if !newOperator([]workspace.Path{"/elsewhere/plain"}, home, nil).trusts("/elsewhere/plain") {
 		t.Error("a folder without a repository that the operator opened")
 	}
 }

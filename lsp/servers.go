@@ -48,8 +48,7 @@ type spec struct {
 type recipe struct {
 	npm    []string // packages, name@version
 	goTool string   // package@version
-	pip    []string
-	manual string // one sentence for what is not installed by us
+	manual string   // one sentence for what is not installed by us
 }
 
 // quirks are the peculiarities that no capability tells.

@@ -26,17 +26,19 @@ type Session struct {
 	onLate  func(Late)           // guarded by mu
 	chains  map[chainKey]*chain  // guarded by mu
 	errands map[*errand]struct{} // guarded by mu
+	newest  map[*instance]*part  // guarded by mu; the last edit's part at a server
 }
 
-// Session opens the layer for one ACP session. cwd of roots was chosen by the operator (L11).
+// Session opens the layer for one ACP session. The roots were chosen by the operator, through the
+// editor or the configuration, so the worktrees that hold them are trusted (L11).
 func (m *Manager) Session(id string, roots *workspace.Roots) *Session {
 	s := &Session{
 		m: m, id: id, roots: roots,
-		chains: map[chainKey]*chain{}, errands: map[*errand]struct{}{},
+		chains: map[chainKey]*chain{}, errands: map[*errand]struct{}{}, newest: map[*instance]*part{},
 	}
 	// Looked up at the first file, not here: opening a session reads no disk.
 	s.who = sync.OnceValue(func() operator {
-		return newOperator(roots.Cwd(), m.user, m.settings.TrustedWorkspaces)
+		return newOperator(roots.Named(), m.user, m.settings.TrustedWorkspaces)
 	})
 	s.ctx, s.cancel = context.WithCancel(m.ctx)
 	return s

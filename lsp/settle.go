@@ -15,6 +15,9 @@ import (
 const (
 	settleTime = 200 * time.Millisecond
 	settleMost = 2 * time.Second
+	// longestGap is how far apart two words on one text may be for the second to be waited for. Later
+	// ones are second thoughts, and are told when they come.
+	longestGap = time.Second
 	// plainWords is how many texts in a row must have got one word each before a server without
 	// versions is taken at its first.
 	plainWords = 3
@@ -57,13 +60,13 @@ func (in *instance) changed(d *document) {
 func (in *instance) credit(d *document, versioned bool, items []diag) {
 	now := time.Now()
 	before := d.push
-	d.push = push{version: d.version, items: items, when: now}
+	d.push = push{version: d.version, items: items, when: now, world: in.state(), at: in.world}
 	second := before.version == d.version && !slices.Equal(before.items, items) && !in.stirred.After(before.when)
 	switch {
 	case second:
 		d.push.second, in.plain = true, 0
-		if !hasErrors(before.items) && hasErrors(items) {
-			in.gap = max(in.gap, min(now.Sub(before.when), time.Second))
+		if gap := now.Sub(before.when); gap <= longestGap && !hasErrors(before.items) && hasErrors(items) {
+			in.gap = max(in.gap, gap)
 		}
 	case d.unanswered == 1:
 		in.lag = max(in.lag*3/4, now.Sub(d.waiting))
@@ -77,6 +80,8 @@ func (in *instance) credit(d *document, versioned bool, items []diag) {
 		d.unanswered = 0
 	}
 	switch {
+	case before.settled: // of the same text, and newer
+		in.settle(d)
 	case hasErrors(items) && versioned: // more may come, and is told then
 		in.settle(d)
 	case versioned && in.gap == 0:
@@ -98,5 +103,5 @@ func (in *instance) settle(d *document) {
 	if in.overlaid == nil {
 		in.keepSet(d.path, d.push.items)
 	}
-	d.remember(record{text: d.sent, world: in.state(), items: d.push.items})
+	d.remember(record{text: d.sent, world: d.push.world, at: d.push.at, items: d.push.items})
 }

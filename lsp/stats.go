@@ -29,6 +29,9 @@ func (s *stats) init() { s.none = map[string]int{} }
 
 // note counts one question's outcome.
 func (s *stats) note(a answer) {
+	if a.known {
+		return
+	}
 	if a.reason != "" {
 		s.none[a.reason]++
 		if a.reason == ReasonTimeout {

@@ -1,6 +1,8 @@
 package lsp
 
 import (
+	"slices"
+
 	"acp-agent/internal/workspace"
 )
 
@@ -12,16 +14,20 @@ type operator struct {
 	home      workspace.Path
 }
 
-// newOperator takes the directory that the operator opened a session in, and the configured list.
-func newOperator(cwd, home workspace.Path, listed []string) operator {
-	o := operator{home: realPath(home)}
-	if home == "" {
-		o.home = ""
+// newOperator takes the directories that the operator opened a session with (its cwd and further
+// roots, from the editor or the configuration), and the configured list.
+func newOperator(opened []workspace.Path, home workspace.Path, listed []string) operator {
+	var o operator
+	if home != "" {
+		o.home = realPath(home)
 	}
-	if top, ok := worktreeOf(realPath(cwd)); ok {
-		o.worktrees = append(o.worktrees, top)
-	} else {
-		o.folders = append(o.folders, realPath(cwd))
+	for _, dir := range opened {
+		dir = realPath(dir)
+		if top, ok := worktreeOf(dir); ok {
+			o.worktrees = append(o.worktrees, top)
+		} else if top == "" {
+			o.folders = append(o.folders, dir)
+		}
 	}
 	for _, l := range listed {
 		if p, err := workspace.ParsePath(expandHome(l, home)); err == nil {
@@ -39,22 +45,8 @@ func (o operator) trusts(worktree workspace.Path) bool {
 	if worktree == "" || (o.home != "" && worktree.Contains(o.home)) {
 		return false
 	}
-	for _, w := range o.worktrees {
-		if w == worktree {
-			return true
-		}
-	}
-	for _, f := range o.folders {
-		if f == worktree {
-			return true
-		}
-	}
-	for _, l := range o.listed {
-		if l.Contains(worktree) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(o.worktrees, worktree) || slices.Contains(o.folders, worktree) ||
+		slices.ContainsFunc(o.listed, func(l workspace.Path) bool { return l.Contains(worktree) })
 }
 
 // admission is the answer to "may this server run here", given before anything is started.

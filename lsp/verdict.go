@@ -90,6 +90,7 @@ const (
 	ReasonNoGit        = "no_git"        // not inside a git workspace
 	ReasonNoServer     = "no_server"     // no server owns this kind of file
 	ReasonExcluded     = "excluded"      // lsp.exclude_roots
+	ReasonCancelled    = "cancelled"     // nobody wanted to know any more
 	ReasonNotForeseen  = "not_foreseen"  // deletes and moves are not foreseen
 )
 

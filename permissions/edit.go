@@ -73,7 +73,7 @@ func (e *evaluation) editByMode() Decision {
 	d := Decision{By: ByMode, Rule: string(mode)}
 	switch mode {
 	case ModePlan:
-		d.Verdict, d.Reason = Deny, "Plan mode changes no files; leave it first."
+		d.Verdict, d.Reason = Deny, "Plan mode changes no files."
 	case ModeAcceptEdits, ModeDontAsk:
 		d.Verdict, d.Reason = Allow, "Edits inside the session's roots are allowed in mode "+string(mode)+"."
 	default:

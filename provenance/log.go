@@ -48,11 +48,12 @@ func Open(dir string, root workspace.Path) (*Log, error) {
 		real = r
 	}
 	sum := sha256.Sum256([]byte(real))
-	l := &Log{
-		path: filepath.Join(dir, hex.EncodeToString(sum[:8])+".jsonl"),
-		root: real,
-		live: map[int64]*flock.Flock{},
-	}
+	return openFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".jsonl"), real)
+}
+
+// openFile opens the log in a file of that name.
+func openFile(path, root string) (*Log, error) {
+	l := &Log{path: path, root: root, live: map[int64]*flock.Flock{}}
 	torn, err := isTorn(l.path)
 	if err != nil || !torn {
 		return l, err

@@ -90,6 +90,39 @@ func (l *Log) isLive(seq int64) bool {
 	return !free || err != nil
 }
 
+// OpenAll opens the logs below dir, whatever their roots.
+func OpenAll(dir string) ([]*Log, error) {
+	paths, err := Logs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var logs []*Log
+	var errs []error
+	for _, path := range paths {
+		h, err := readHead(beside(path, ".head"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errBadHead) {
+			errs = append(errs, err)
+			continue
+		}
+		l, err := openFile(path, h.root)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		logs = append(logs, l)
+	}
+	return logs, errors.Join(errs...)
+}
+
+// Alone runs do while no other process that repairs the logs below dir does.
+func Alone(dir string, do func() error) error {
+	lock := flock.New(filepath.Join(dir, "repair.lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("repair: %w", err)
+	}
+	return errors.Join(do(), lock.Unlock())
+}
+
 // Logs lists the log files below dir, those included of which only the head is left.
 func Logs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)

@@ -217,6 +217,31 @@ Allow? y (once) / n / a (this session) / q (cancel): `
 	}
 }
 
+// TestDiagnosticsAreShownWithoutTags shows an edit's diagnostics by file; what a command printed stays
+// as it is.
+func TestDiagnosticsAreShownWithoutTags(t *testing.T) {
+	const tagged = `LSP diagnostics:\n<diagnostics file=\"/w/a &amp; b.go\">\nERROR [2:1] undefined: B\n</diagnostics>`
+	end := func(id, meta string) string {
+		return fmt.Sprintf(`{"sessionUpdate":"tool_call_update","toolCallId":%q,"title":%q,"status":"completed","content":[{"type":"content","content":{"type":"text","text":"%s"}}]%s}`, id, id, tagged, meta)
+	}
+	a := &fakeAgent{stop: "end_turn", updates: []string{end("edit", `,"_meta":{"acpAgent":{"edit":{"id":"e"}}}`), end("command", "")}}
+	_, _, side := play(t, a, nil)
+	want := `✓ edit
+
+  LSP diagnostics:
+  a & b.go:
+  ERROR [2:1] undefined: B
+✓ command
+  LSP diagnostics:
+  <diagnostics file="/w/a &amp; b.go">
+  ERROR [2:1] undefined: B
+  </diagnostics>
+`
+	if side != want {
+		t.Errorf("the side:\n%s\nwant:\n%s", side, want)
+	}
+}
+
 func TestColours(t *testing.T) {
 	s := &Screen{Color: Palette{On: true}}
 	got := s.colour("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z")

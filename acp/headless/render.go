@@ -2,6 +2,7 @@ package headless
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"path/filepath"
 	"strings"
@@ -138,7 +139,11 @@ func (s *Screen) results(c ToolCall) {
 		if item.Type != "content" || item.Content.Text == "" {
 			continue
 		}
-		lines := strings.Split(strings.TrimRight(clean(item.Content.Text), "\n"), "\n")
+		text := clean(item.Content.Text)
+		if c.Meta.Agent.Edit != nil {
+			text = s.untagged(text)
+		}
+		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 		rest := len(lines) - most
 		if rest > 0 {
 			lines = lines[:most]
@@ -178,9 +183,25 @@ func (s *Screen) Proposal(q Question) {
 	}
 }
 
+// untagged gives the tags that tell a model where a file's diagnostics begin and end as a person would
+// write them.
+func (s *Screen) untagged(text string) string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		if line == "</diagnostics>" {
+			continue
+		}
+		if path, ok := strings.CutPrefix(line, `<diagnostics file="`); ok {
+			line = s.name(html.UnescapeString(strings.TrimSuffix(path, `">`))) + ":"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // foreseen colours the lines of diagnostics.
 func (s *Screen) foreseen(text string) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(s.untagged(text), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "ERROR") {
 			lines[i] = s.Color.red(line)

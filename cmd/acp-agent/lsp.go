@@ -79,7 +79,28 @@ func (a *app) lspCheckCommand() *cobra.Command {
 type checked struct {
 	Path   string        `json:"path"`
 	Notice string        `json:"notice,omitempty"`
-	Items  []lsp.Finding `json:"items"`
+	Items  []checkedItem `json:"items"`
+}
+
+// checkedItem is one finding of it; lines and characters count from 1.
+type checkedItem struct {
+	Line         int    `json:"line"`
+	Character    int    `json:"character"`
+	EndLine      int    `json:"end_line"`
+	EndCharacter int    `json:"end_character"`
+	Severity     string `json:"severity"`
+	Code         string `json:"code,omitempty"`
+	Source       string `json:"source,omitempty"`
+	Message      string `json:"message"`
+	Server       string `json:"server"`
+}
+
+func checkedItems(items []lsp.Finding) []checkedItem {
+	list := []checkedItem{}
+	for _, f := range items {
+		list = append(list, checkedItem{f.Line, f.Column, f.EndLine, f.EndCol, f.Severity.String(), f.Code, f.Source, f.Message, f.Server})
+	}
+	return list
 }
 
 // checkFiles asks each file's servers. A file that cannot be served is told on stderr and makes the
@@ -111,7 +132,7 @@ func (a *app) checkFiles(c *cobra.Command, files []string, asJSON bool) error {
 			failed = failed || it.Severity == lsp.SevError
 		}
 		failed = failed || notice != ""
-		all = append(all, checked{string(p), notice, append([]lsp.Finding{}, items...)})
+		all = append(all, checked{string(p), notice, checkedItems(items)})
 		if asJSON {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"acp-agent/internal/workspace"
+	"acp-agent/permissions"
 )
 
 func (a *app) permissionsCommand() *cobra.Command {
@@ -33,6 +34,23 @@ func (a *app) permissionsCommand() *cobra.Command {
 	return c
 }
 
+// explained is what `permissions explain --json` prints.
+type explained struct {
+	Verdict  permissions.Verdict `json:"verdict"`
+	By       permissions.By      `json:"by"`
+	Rule     string              `json:"rule,omitempty"`
+	Reason   string              `json:"reason"`
+	Commands []explainedCommand  `json:"commands"` // what the line was parsed into
+}
+
+type explainedCommand struct {
+	Argv    []string            `json:"argv"`
+	Writes  []string            `json:"writes,omitempty"`
+	Verdict permissions.Verdict `json:"verdict"`
+	Rule    string              `json:"rule,omitempty"`
+	Why     string              `json:"why,omitempty"`
+}
+
 // explain prints the decision and what the line was parsed into.
 func (a *app) explain(c *cobra.Command, line string, asJSON bool) error {
 	if err := a.load(); err != nil {
@@ -52,7 +70,11 @@ func (a *app) explain(c *cobra.Command, line string, asJSON bool) error {
 	}
 	e := policy.NewSession(roots).Explain(line, cwd)
 	if asJSON {
-		return json.NewEncoder(c.OutOrStdout()).Encode(e)
+		out := explained{Verdict: e.Decision.Verdict, By: e.Decision.By, Rule: e.Decision.Rule, Reason: e.Decision.Reason, Commands: []explainedCommand{}}
+		for _, s := range e.Simple {
+			out.Commands = append(out.Commands, explainedCommand{s.Argv, s.Writes, s.Verdict, s.Rule, s.Why})
+		}
+		return json.NewEncoder(c.OutOrStdout()).Encode(out)
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "%s: %s\n", e.Decision.Verdict, e.Decision.Reason)

@@ -119,8 +119,20 @@ func printRecords(c *cobra.Command, records []provenance.Record, p, here workspa
 	return w.Flush()
 }
 
+// blamed is one line of `provenance blame --json`; Seq is 0 for a line that nobody recorded.
+type blamed struct {
+	Line     int        `json:"line"`
+	Text     string     `json:"text"`
+	Seq      int64      `json:"seq,omitempty"`
+	Time     *time.Time `json:"ts,omitempty"`
+	Model    string     `json:"model,omitempty"`
+	Session  string     `json:"session,omitempty"`
+	ToolCall string     `json:"tool_call,omitempty"`
+}
+
 func (a *app) provenanceBlameCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:     "blame PATH",
 		Short:   "Show which recorded change brought in each line",
 		Example: "  acp-agent provenance blame main.go",
@@ -142,21 +154,44 @@ func (a *app) provenanceBlameCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, l := range lines {
-				who := "-\t\t"
-				if r := l.Record; r != nil {
-					who = fmt.Sprintf("%d\t%s\t%s", r.Seq, r.Time.Local().Format(time.DateTime), r.Model)
-				}
-				fmt.Fprintf(w, "%s\t%d\t%s\n", who, l.Number, strings.TrimRight(l.Text, "\r\n"))
-			}
-			return w.Flush()
+			return printBlame(c, lines, asJSON)
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return c
+}
+
+func printBlame(c *cobra.Command, lines []provenance.Line, asJSON bool) error {
+	enc := json.NewEncoder(c.OutOrStdout())
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, l := range lines {
+		b, who := blamed{Line: l.Number, Text: strings.TrimRight(l.Text, "\r\n")}, "-\t\t"
+		if r := l.Record; r != nil {
+			b.Seq, b.Time, b.Model, b.Session, b.ToolCall = r.Seq, &r.Time, r.Model, r.Session, r.ToolCall
+			who = fmt.Sprintf("%d\t%s\t%s", r.Seq, r.Time.Local().Format(time.DateTime), r.Model)
+		}
+		if !asJSON {
+			fmt.Fprintf(w, "%s\t%d\t%s\n", who, b.Line, b.Text)
+		} else if err := enc.Encode(b); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// verified is one log of `provenance verify --json`.
+type verified struct {
+	Path     string   `json:"path"`
+	Root     string   `json:"root"`
+	Records  int      `json:"records"`
+	BadSeq   int64    `json:"bad_seq,omitempty"`
+	Problem  string   `json:"problem,omitempty"`
+	Warnings []string `json:"warnings"`
 }
 
 func (a *app) provenanceVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:     "verify",
 		Short:   "Check the hash chain of every log; exit 1 with the first bad record",
 		Example: "  acp-agent provenance verify",
@@ -175,18 +210,13 @@ func (a *app) provenanceVerifyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for _, warning := range r.Warnings {
-					fmt.Fprintf(os.Stderr, "%s: warning: %s\n", path, warning)
+				bad = bad || !r.OK()
+				if err := printReport(c, r, asJSON); err != nil {
+					return err
 				}
-				if r.Problem != "" {
-					bad = true
-					fmt.Fprintf(c.OutOrStdout(), "%s: record %d: %s\n", path, r.BadSeq, r.Problem)
-					continue
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %d records, chain intact\n", path, r.Records)
 			}
 			if len(logs) == 0 {
-				fmt.Fprintln(c.OutOrStdout(), "no edits are recorded yet")
+				fmt.Fprintln(os.Stderr, "no edits are recorded yet")
 			}
 			if bad {
 				return exitCode(exitError)
@@ -194,4 +224,21 @@ func (a *app) provenanceVerifyCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a log")
+	return c
+}
+
+func printReport(c *cobra.Command, r provenance.Report, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(c.OutOrStdout()).Encode(verified{r.Path, r.Root, r.Records, r.BadSeq, r.Problem, append([]string{}, r.Warnings...)})
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(os.Stderr, "%s: warning: %s\n", r.Path, warning)
+	}
+	if !r.OK() {
+		fmt.Fprintf(c.OutOrStdout(), "%s: record %d: %s\n", r.Path, r.BadSeq, r.Problem)
+		return nil
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: %d records, chain intact\n", r.Path, r.Records)
+	return nil
 }

@@ -89,7 +89,11 @@ func TestCheckerSeesFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := InProcess(t, script(tt.hello, tt.open, tt.turn), EditorOptions{Unchecked: true, Answer: "never", Patience: 10 * time.Second})
 			e.Initialize()
-			e.Prompt(e.NewSession(t.TempDir()), "go").Wait()
+			session := e.NewSession(t.TempDir())
+			if strings.HasSuffix(tt.open, text) { // it must have come before the prompt goes out
+				e.UntilUpdate(session, "agent_message_chunk", func(json.RawMessage) bool { return true })
+			}
+			e.Prompt(session, "go").Wait()
 			e.Close()
 			got := strings.Join(e.Complaints(), "\n")
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {

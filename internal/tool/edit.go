@@ -96,13 +96,14 @@ func patchAlias() *builtin {
 	}}
 }
 
-// propose makes the action of a proposal, or passes on why there is none.
+// propose makes the action of a proposal, or passes on why there is none. Whatever it does to files, it is
+// an edit: editors choose by the kind whether they show its diffs.
 func propose(env *Env, raw json.RawMessage) func(*edits.Proposal, error) (*Action, error) {
 	return func(p *edits.Proposal, err error) (*Action, error) {
 		if err != nil {
 			return nil, err
 		}
 		p.Args = raw
-		return &Action{Title: EditTitle(env, p.Changes), Kind: editKind(p), Locations: editLocations(p), Proposal: p}, nil
+		return &Action{Title: EditTitle(env, p.Changes), Kind: KindEdit, Locations: editLocations(p), Proposal: p}, nil
 	}
 }

@@ -63,11 +63,11 @@ func TestEditActions(t *testing.T) {
 		"ignored":         {"write_file", `{"path":"dist/out.js","content":"y\n"}`, "Edit dist/out.js (ignored by git) (+1 −1)", KindEdit, "dist/out.js:1"},
 		"patch": {"apply_patch", object("patch", patched), "Edit 4 files (+3 −3): a.txt, create new/b.txt, delete gone.txt, move old.txt to dir/moved.txt", KindEdit,
 			"a.txt:2 new/b.txt:1 gone.txt:0 dir/moved.txt:1"},
-		"patch as input": {"apply_patch", object("input", "*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch"), "Delete gone.txt", KindDelete, "gone.txt:0"},
-		"move":           {"patch", object("diff", "*** Begin Patch\n*** Update File: old.txt\n*** Move to: new.txt\n*** End Patch"), "Move old.txt to new.txt", KindMove, "new.txt:1"},
+		"patch as input": {"apply_patch", object("input", "*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch"), "Delete gone.txt", KindEdit, "gone.txt:0"},
+		"move":           {"patch", object("diff", "*** Begin Patch\n*** Update File: old.txt\n*** Move to: new.txt\n*** End Patch"), "Move old.txt to new.txt", KindEdit, "new.txt:1"},
 		"mode replace":   {"patch", `{"mode":"replace","path":"a.txt","old_string":"two","new_string":"2"}`, "Edit a.txt (+1 −1)", KindEdit, "a.txt:2"},
 		"no mode":        {"patch", `{"path":"a.txt","old_string":"two","new_string":"2"}`, "Edit a.txt (+1 −1)", KindEdit, "a.txt:2"},
-		"mode v4a":       {"patch", object("mode", "v4a", "patch", "*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch"), "Delete gone.txt", KindDelete, "gone.txt:0"},
+		"mode v4a":       {"patch", object("mode", "v4a", "patch", "*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch"), "Delete gone.txt", KindEdit, "gone.txt:0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := editEnv(t)

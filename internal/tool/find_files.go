@@ -55,7 +55,7 @@ func globBase(dir workspace.Path, pattern string) (workspace.Path, string) {
 func find(ctx context.Context, env *Env, base workspace.Path, glob string, all bool) Result {
 	glob, folders := strings.CutSuffix(glob, "/")
 	var b strings.Builder
-	n, more := 0, false
+	n, more, size := 0, false, env.Limits.withDefaults().OutputBytes
 	w := newWalk(env, base, all)
 	w.sensitive = nil // names only
 	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry, _ bool) bool {
@@ -63,7 +63,7 @@ func find(ctx context.Context, env *Env, base workspace.Path, glob string, all b
 			return false
 		}
 		if ok, err := doublestar.Match(glob, p.Rel(base)); ok && err == nil && e.IsDir() == folders {
-			if more = n == maxEntries; more {
+			if more = n == maxEntries || b.Len() >= size; more {
 				return false
 			}
 			n++
@@ -79,7 +79,7 @@ func find(ctx context.Context, env *Env, base workspace.Path, glob string, all b
 		notices = append(notices, "No file matches.")
 	}
 	if more {
-		notices = append(notices, fmt.Sprintf("Only the first %d are shown. Use a narrower pattern or path.", maxEntries))
+		notices = append(notices, fmt.Sprintf("Only the first %d are shown. Use a narrower pattern or path.", n))
 	}
 	return Result{Text: withNotices(b.String(), append(notices, w.notices()...)...)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"acp-agent/edits"
 	"acp-agent/internal/workspace"
@@ -36,7 +37,7 @@ func lspDiagnostics() *builtin {
 		}
 		act.Run = func(ctx context.Context, _ Progress) Result {
 			text, err := env.Language.Diagnostics(ctx, p)
-			return languageResult(text, err)
+			return languageResult(text, err, env.Limits.withDefaults().OutputBytes)
 		}
 		return act, nil
 	}}
@@ -44,30 +45,30 @@ func lspDiagnostics() *builtin {
 
 func lspDefinition() *builtin {
 	return &builtin{name: "lsp_definition", group: groupLSP, params: position(),
-		prepare: preparePosition("lsp_definition", "Definition", KindSearch, func(ctx context.Context, l Language, p workspace.Path, line, char int) Result {
-			places, notice, err := l.Definition(ctx, p, line, char)
-			return placesResult(places, notice, err)
+		prepare: preparePosition("lsp_definition", "Definition", KindSearch, func(ctx context.Context, env *Env, p workspace.Path, line, char int) Result {
+			places, notice, err := env.Language.Definition(ctx, p, line, char)
+			return placesResult(places, notice, err, env.Limits.withDefaults().OutputBytes)
 		})}
 }
 
 func lspReferences() *builtin {
 	return &builtin{name: "lsp_references", group: groupLSP, params: position(),
-		prepare: preparePosition("lsp_references", "References", KindSearch, func(ctx context.Context, l Language, p workspace.Path, line, char int) Result {
-			places, notice, err := l.References(ctx, p, line, char)
-			return placesResult(places, notice, err)
+		prepare: preparePosition("lsp_references", "References", KindSearch, func(ctx context.Context, env *Env, p workspace.Path, line, char int) Result {
+			places, notice, err := env.Language.References(ctx, p, line, char)
+			return placesResult(places, notice, err, env.Limits.withDefaults().OutputBytes)
 		})}
 }
 
 func lspHover() *builtin {
 	return &builtin{name: "lsp_hover", group: groupLSP, params: position(),
-		prepare: preparePosition("lsp_hover", "Type and documentation", KindRead, func(ctx context.Context, l Language, p workspace.Path, line, char int) Result {
-			text, err := l.Hover(ctx, p, line, char)
-			return languageResult(text, err)
+		prepare: preparePosition("lsp_hover", "Type and documentation", KindRead, func(ctx context.Context, env *Env, p workspace.Path, line, char int) Result {
+			text, err := env.Language.Hover(ctx, p, line, char)
+			return languageResult(text, err, env.Limits.withDefaults().OutputBytes)
 		})}
 }
 
 // preparePosition plans a question about a place.
-func preparePosition(tool, what string, kind Kind, ask func(ctx context.Context, l Language, p workspace.Path, line, char int) Result) func(context.Context, *Env, json.RawMessage) (*Action, error) {
+func preparePosition(tool, what string, kind Kind, ask func(ctx context.Context, env *Env, p workspace.Path, line, char int) Result) func(context.Context, *Env, json.RawMessage) (*Action, error) {
 	return func(_ context.Context, env *Env, raw json.RawMessage) (*Action, error) {
 		a := parse(tool, raw)
 		line, char := a.required("line", 1), a.required("character", 1)
@@ -77,28 +78,40 @@ func preparePosition(tool, what string, kind Kind, ask func(ctx context.Context,
 		}
 		return &Action{Title: fmt.Sprintf("%s at %s:%d:%d", what, shown(env, p), line, char), Kind: kind, Parallel: true,
 			Reads: []workspace.Path{p}, Locations: []Location{{Path: p, Line: line}},
-			Run: func(ctx context.Context, _ Progress) Result { return ask(ctx, env.Language, p, line, char) }}, nil
+			Run: func(ctx context.Context, _ Progress) Result { return ask(ctx, env, p, line, char) }}, nil
 	}
 }
 
-func languageResult(text string, err error) Result {
+// languageResult is an answer in words, within size bytes.
+func languageResult(text string, err error, size int) Result {
 	if err != nil {
 		return Failed(edits.CodeIO, "The language server could not answer: "+err.Error())
+	}
+	if len(text) > size {
+		cut := strings.ToValidUTF8(text[:size], "")
+		text = fmt.Sprintf("%s… (%d more bytes)", cut, len(text)-len(cut))
 	}
 	return Result{Text: text}
 }
 
-// placesResult is the answer of definition and references in the contract's form; a notice is one
-// sentence instead, not an error.
-func placesResult(places []Place, notice string, err error) Result {
+// placesResult is the answer of definition and references in the contract's form, within size bytes; a
+// notice is one sentence instead, not an error.
+func placesResult(places []Place, notice string, err error, size int) Result {
 	if err != nil || notice != "" {
-		return languageResult(notice, err)
-	}
-	if places == nil {
-		places = []Place{}
+		return languageResult(notice, err, size)
 	}
 	answer := struct {
 		Locations []Place `json:"locations"`
-	}{places}
+		More      int     `json:"more,omitempty"` // places that did not fit
+	}{Locations: []Place{}}
+	const frame = len(`{"locations":[],"more":99999}`)
+	left := size - frame
+	for i, p := range places {
+		if left -= len(encode(p)) + 1; left < 0 {
+			answer.More = len(places) - i
+			break
+		}
+		answer.Locations = append(answer.Locations, p)
+	}
 	return Result{Text: encode(answer), Raw: answer}
 }

@@ -40,11 +40,11 @@ func prepareList(_ context.Context, env *Env, raw json.RawMessage) (*Action, err
 // are asked for.
 func list(ctx context.Context, env *Env, dir workspace.Path, depth int) Result {
 	var b strings.Builder
-	n, more := 0, false
+	n, more, size := 0, false, env.Limits.withDefaults().OutputBytes
 	w := newWalk(env, dir, true)
 	w.sensitive = nil // names only
 	err := w.run(ctx, func(p workspace.Path, e fs.DirEntry, ignored bool) bool {
-		if more = more || n == maxEntries; more {
+		if more = more || n == maxEntries || b.Len() >= size; more {
 			return false
 		}
 		n++
@@ -64,7 +64,7 @@ func list(ctx context.Context, env *Env, dir workspace.Path, depth int) Result {
 		notices = append(notices, "The folder is empty.")
 	}
 	if more {
-		notices = append(notices, fmt.Sprintf("Only the first %d entries are shown. List a folder below, or use find_files.", maxEntries))
+		notices = append(notices, fmt.Sprintf("Only the first %d entries are shown. List a folder below, or use find_files.", n))
 	}
 	return Result{Text: withNotices(b.String(), append(notices, w.notices()...)...)}
 }

@@ -244,6 +244,21 @@ func TestListDirectory(t *testing.T) {
 }
 
 // TestIgnoreRules holds single lines of ignore files against git's own answers (git check-ignore).
+// Long names fill the model's window as contents do: lists stop at the same bound.
+func TestListsOfNamesAreBounded(t *testing.T) {
+	env := newEnv(t, "")
+	env.Limits.OutputBytes = 4000
+	for i := range 100 {
+		write(t, env.at(fmt.Sprintf("%03d-%s", i, strings.Repeat("x", 150))), "", false)
+	}
+	for tool, args := range map[string]string{"list_directory": `{}`, "find_files": `{"pattern":"*"}`} {
+		r := call(t, env, tool, args)
+		if len(r.Text) > 4000+300 || len(r.Text) < 3000 || !strings.Contains(r.Text, "Only the first 26 ") {
+			t.Errorf("%s: %d bytes, … %s", tool, len(r.Text), r.Text[max(0, len(r.Text)-200):])
+		}
+	}
+}
+
 func TestIgnoreRules(t *testing.T) {
 	for line, paths := range map[string]map[string]bool{
 		"foo":         {"foo": true, "a/foo": true, "foobar": false, "foo/x": true},

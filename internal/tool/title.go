@@ -137,23 +137,6 @@ func routes(changes []edits.Change) []string {
 	return out
 }
 
-// editKind is the ACP kind of a proposal: of its one operation, or edit for a mixture.
-func editKind(p *edits.Proposal) Kind {
-	op := p.Changes[0].Op
-	for _, c := range p.Changes {
-		if c.Op != op {
-			return KindEdit
-		}
-	}
-	switch op {
-	case edits.Delete:
-		return KindDelete
-	case edits.Move:
-		return KindMove
-	}
-	return KindEdit
-}
-
 // editLocations are the first changed lines of a proposal's files.
 func editLocations(p *edits.Proposal) []Location {
 	var out []Location

@@ -20,8 +20,6 @@ type Kind string
 const (
 	KindRead    Kind = "read"
 	KindEdit    Kind = "edit"
-	KindDelete  Kind = "delete"
-	KindMove    Kind = "move"
 	KindSearch  Kind = "search"
 	KindExecute Kind = "execute"
 	KindThink   Kind = "think"

@@ -305,3 +305,21 @@ func TestLanguageTools(t *testing.T) {
 	check(t, env, call(t, env, "lsp_diagnostics", `{"path":"bad.go"}`), `{"error":"The language server could not answer: broken","code":"io"}`)
 	check(t, env, call(t, env, "lsp_hover", `{"path":"a.go","line":0,"character":1}`), `{"error":"lsp_hover: argument \"line\" must be 1 or more, not 0","code":"invalid_arguments"}`)
 }
+
+func TestLanguageAnswersAreBounded(t *testing.T) {
+	var places []Place
+	for i := range 5000 {
+		places = append(places, Place{Path: "/w/a.go", Line: i + 1, Character: 1})
+	}
+	r := placesResult(places, "", nil, 10_000)
+	var answer struct {
+		Locations []Place `json:"locations"`
+		More      int     `json:"more"`
+	}
+	if err := json.Unmarshal([]byte(r.Text), &answer); err != nil || len(r.Text) > 10_000 || answer.More == 0 || len(answer.Locations)+answer.More != 5000 {
+		t.Errorf("%d bytes, %d places and %d more: %v", len(r.Text), len(answer.Locations), answer.More, err)
+	}
+	if got := languageResult(strings.Repeat("é", 1000), nil, 1001).Text; len(got) > 1100 || !strings.Contains(got, "more bytes") {
+		t.Errorf("%d bytes: …%s", len(got), got[len(got)-40:])
+	}
+}
