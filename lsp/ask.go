@@ -20,10 +20,6 @@ const (
 	codeServerCancelled  = -32802
 )
 
-// settleTime is how long a publish without a version must be the last one to count, when it may be
-// of an earlier change.
-const settleTime = 200 * time.Millisecond
-
 // answer is what came of a question: a verdict, or the reason why there is none.
 type answer struct {
 	record
@@ -263,7 +259,7 @@ func (in *instance) awaitPush(ctx context.Context, c *client, d *document, versi
 		case p.version == version && p.settled:
 			return p.items, false, nil
 		case p.version == version:
-			t := time.NewTimer(settleTime) // anew with every publish
+			t := time.NewTimer(time.Until(p.when.Add(p.silence)))
 			defer t.Stop()
 			settle = t.C
 		}
@@ -271,8 +267,8 @@ func (in *instance) awaitPush(ctx context.Context, c *client, d *document, versi
 		case <-wake:
 		case <-settle:
 			in.mu.Lock()
-			if d.push.version == version && d.version == version {
-				d.push.settled, d.unanswered = true, 0
+			if d.push.version == version && d.push.when.Equal(p.when) && !d.push.settled {
+				in.settle(d)
 			}
 			in.mu.Unlock()
 		case <-changed:

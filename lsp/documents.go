@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"acp-agent/internal/workspace"
 )
@@ -27,12 +28,14 @@ type document struct {
 	news     int            // counts what we were told or found of the file, so that an older look is not believed
 	accepted workspace.Hash // of bytes on disk that stand for truth in a form that we cannot compare
 
-	client     *client // where it is open; nil for nowhere
-	version    int32   // of sent; goes up with every text, never back
-	sent       string  // what the server has
-	used       uint64  // for closing the least used one
-	pinned     int     // questions that run on it
-	unanswered int     // changes that no publish without a version has come for yet
+	client     *client   // where it is open; nil for nowhere
+	version    int32     // of sent; goes up with every text, never back
+	sent       string    // what the server has
+	used       uint64    // for closing the least used one
+	pinned     int       // questions that run on it
+	unanswered int       // changes that no publish without a version has come for yet
+	waiting    time.Time // when the first of these was sent
+	apart      bool      // the server was at rest when the text was sent
 	push       push
 	records    []record
 	explored   string        // the text whose dependents were looked for
@@ -43,7 +46,12 @@ type document struct {
 type push struct {
 	version int32
 	items   []diag
+	world   uint64 // of the record that it makes
+	at      uint64
 	settled bool // surely of this version; false: may be of a change before it
+	when    time.Time
+	silence time.Duration // after which it is settled
+	second  bool          // another one of this version came before it
 }
 
 // documents is an instance's knowledge of files. The instance's mu guards it.
@@ -66,7 +74,8 @@ type documents struct {
 	slowExplore bool
 	fresh       chan struct{} // closed and replaced when the server asks us to ask again
 	proposals   []proposal
-	authored    []authored
+	rhythm
+	authored []authored
 }
 
 // fileEvent is one entry of workspace/didChangeWatchedFiles.
@@ -96,6 +105,7 @@ func (ds *documents) reset() {
 	}
 	ds.dirty, ds.saved, ds.events, ds.overlaid, ds.untrue = nil, nil, nil, nil, false
 	ds.sets, ds.versioned, ds.proposals = map[workspace.Path][]diag{}, false, nil
+	ds.rhythm = rhythm{}
 	ds.world++
 }
 

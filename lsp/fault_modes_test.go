@@ -18,6 +18,7 @@ var faultModes = []struct {
 	{"silent", NoVerdict, ReasonTimeout},
 	{"pull silent", NoVerdict, ReasonTimeout},
 	{"slow=150ms", Findings, ""},
+	{"slow=150ms slow-open=400ms unversioned", Findings, ""},
 	{"slow=150ms coalesce", Findings, ""},
 	{"slow=150ms coalesce unversioned", Findings, ""},
 	{"slow=150ms serial", Findings, ""},

@@ -41,26 +41,6 @@ func (in *instance) published(c *client, p published) {
 	}
 }
 
-// credit takes findings as being of the text that the server has of d. A publish without a version is
-// surely of it only when no earlier change is still without one. in.mu is held.
-func (in *instance) credit(d *document, versioned bool, items []diag) {
-	if d.unanswered > 0 {
-		d.unanswered--
-	}
-	settled := versioned || d.unanswered == 0
-	if versioned {
-		d.unanswered = 0
-	}
-	if in.overlaid == nil {
-		in.keepSet(d.path, items)
-	}
-	d.push = push{version: d.version, items: items, settled: settled}
-	if settled {
-		d.remember(record{text: d.sent, world: in.state(), at: in.world, items: items})
-	}
-	d.bump()
-}
-
 // keepSet stores a file's published findings and tells the observers what it had before. in.mu is held.
 func (in *instance) keepSet(file workspace.Path, items []diag) {
 	path := pathKey(file)

@@ -198,6 +198,7 @@ func verdictOn(items []Finding) Verdict {
 var storyModes = []string{
 	"", "slow=30ms", "slow=30ms coalesce", "slow=30ms serial", "slow=30ms stale", "silent-identical", "silent-clean slow=20ms",
 	"pull", "pull slow=30ms", "pull-dynamic refresh-storm=3", "identifiers slow=20ms", "incremental", "dependents", "split stray",
+	"unversioned", "unversioned slow=30ms", "unversioned serial slow=30ms", "unversioned stale slow=30ms", "unversioned coalesce slow=30ms",
 }
 
 func TestL15_RandomStoriesAreHonest(t *testing.T) {

@@ -237,6 +237,18 @@ func (c *client) watches(p workspace.Path, event int) bool {
 	return !registered && c.row.owns(p)
 }
 
+// registered says whether the server asked for file events.
+func (c *client) registered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, list := range c.watchers {
+		if len(list) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // owns says whether the row has to do with a file: as one of its documents or as a project's marker.
 func (row *spec) owns(p workspace.Path) bool {
 	if row.best(p.Base()) > 0 {

@@ -28,13 +28,14 @@ func (in *instance) setTruth(d *document, text string) {
 func (in *instance) flush(c *client, open ...*document) {
 	var changes []map[string]any
 	for _, e := range in.events {
-		if c.watches(e.path, e.kind) {
+		if in.tellsNews(c, e) {
 			changes = append(changes, map[string]any{"uri": toURI(e.path), "type": e.kind})
 		}
 	}
 	in.events = nil
 	if len(changes) > 0 {
 		in.notify(c, "workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
+		in.stir()
 	}
 	// What is asked about comes last, so that the first word on it knows the others' texts.
 	slices.SortStableFunc(in.dirty, func(a, b *document) int {
@@ -63,9 +64,21 @@ func (in *instance) flush(c *client, open ...*document) {
 				params["text"] = d.sent
 			}
 			in.notify(c, "textDocument/didSave", params)
+			in.stir()
 		}
 	}
 	in.saved = later
+}
+
+// tellsNews says whether the server is to be told of a file event. To one that did not ask for events
+// the change of a document that it has open is no news, and it would speak twice of it: without versions
+// nobody could tell which time it means.
+func (in *instance) tellsNews(c *client, e fileEvent) bool {
+	d := in.find(e.path)
+	if e.kind == 2 && d != nil && d.client == c && in.pushes && !in.versioned && !c.registered() {
+		return false
+	}
+	return c.watches(e.path, e.kind)
 }
 
 // restore makes the server have the truth of a document that it has open.
@@ -101,8 +114,7 @@ func (in *instance) show(c *client, d *document, text string) {
 	opened := d.client != c
 	d.version++ // before the bytes: what comes in from now on is held against it
 	d.sent, d.client = text, c
-	d.unanswered++
-	d.push = push{}
+	in.changed(d)
 	d.bump()
 	if opened {
 		in.notify(c, "textDocument/didOpen", &protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{
@@ -175,6 +187,7 @@ func commonSuffix(a, b string) int {
 func (in *instance) hide(c *client, d *document) {
 	if d.client == c {
 		in.notify(c, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+		in.stir()
 	}
 	d.client, d.push, d.unanswered, d.records = nil, push{}, 0, nil
 	d.bump()
