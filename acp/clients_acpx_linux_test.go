@@ -131,6 +131,8 @@ func TestAcpx_Session(t *testing.T) {
   - text: "Mended."
   - tool_calls: [{name: edit_file, arguments: {path: a.txt, old_string: fox, new_string: dog}}]
   - text: "In plan mode I may not."
+  - tool_calls: [{name: edit_file, arguments: {path: a.txt, old_string: fox, new_string: dog}}]
+  - text: "Now I may without asking."
 `)
 	other := modelserver.FromScript(t, `turns: [{text: "Here speaks the other model."}]`)
 	if err := os.Mkdir(a.agentHome, 0o700); err != nil {
@@ -157,6 +159,10 @@ func TestAcpx_Session(t *testing.T) {
 	a.holds(t, "a.txt", "the fox\n")
 	a.run(t, 1, "set-mode", "nonsense")
 	a.run(t, 0, "set", "mode", "accept_edits")
+	if out := a.run(t, 0, "--approve-all", "--format", "json", "prompt", "a dog, then"); strings.Contains(out, "session/request_permission") {
+		t.Errorf("in mode accept_edits the agent asks:\n%s", out)
+	}
+	a.holds(t, "a.txt", "the dog\n")
 
 	a.run(t, 0, "set", "model", "work/coder")
 	if out := a.run(t, 0, "prompt", "who speaks?"); !strings.Contains(out, "Here speaks the other model.") {

@@ -4,6 +4,7 @@ package acp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"acp-agent/internal/acptest"
+	"acp-agent/internal/acptest/lspserver"
 )
 
 // program is the built program with an editor, and a folder for its sessions.
@@ -233,6 +235,50 @@ func TestCaseGS04_StdoutIsProtocolOnly(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(p.Home, "logs", "agent.log"))
 	if err != nil || len(log) == 0 && p.Stderr() == "" {
 		t.Errorf("nothing was logged at level debug (%v)", err)
+	}
+}
+
+// TestCaseGS04_NoisyLanguageServer has a language server that prints between its messages and floods its
+// standard error, which is its own and not ours. (case G-S04)
+func TestCaseGS04_NoisyLanguageServer(t *testing.T) {
+	server := lspserver.New(t, "stray", "stderr=300000")
+	command, err := json.Marshal(server.Command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	home, script := filepath.Join(dir, "home"), filepath.Join(dir, "model.yaml")
+	for name, text := range map[string]string{
+		filepath.Join(home, "config.yaml"): fmt.Sprintf("lsp: {foresee_budget_ms: 20000, servers: {fake: {command: %s, extensions: [.fk]}}}\n", command),
+		script:                             `turns: [{tool_calls: [{name: write_file, arguments: {path: a.fk, content: "ERROR(one)\n"}}]}, {text: Done.}]`,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &program{cwd: t.TempDir(), Process: acptest.StartProcess(t, acptest.EditorOptions{Answer: "allow_once"}, acptest.ProcessOptions{
+		Home: home, Env: []string{"ACP_AGENT_MODEL=scripted/" + script, "ACP_AGENT_LOG=debug"}})}
+	if err := os.Mkdir(filepath.Join(p.cwd, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.Initialize()
+	id := p.NewSession(p.cwd)
+	if stop := p.Prompt(id, "go").StopReason(); stop != "end_turn" {
+		t.Errorf("stop reason %q", stop)
+	}
+	if got := p.Permissions()[0].Title(); !strings.Contains(got, "+1 error") {
+		t.Errorf("the server was not asked, or not heard: %q", got)
+	}
+	p.CloseInput()
+	if code := p.AwaitExit(10 * time.Second); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := p.Stderr(); strings.Contains(got, "noise") {
+		t.Errorf("the server's words are on our standard error: %.200s", got)
+	}
+	log, err := os.ReadFile(filepath.Join(home, "logs", "agent.log"))
+	if err != nil || !strings.Contains(string(log), "lsp.client") {
+		t.Errorf("the server's words are not in the log (%v)", err)
 	}
 }
 

@@ -110,7 +110,7 @@ func hashFile(p workspace.Path, size int64) workspace.Hash {
 	if size > most {
 		return ""
 	}
-	data, err := os.ReadFile(p.String())
+	data, err := workspace.ReadRegular(p, most)
 	if err != nil {
 		return ""
 	}

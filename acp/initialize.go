@@ -109,7 +109,6 @@ func (s *Server) initialize(_ context.Context, req *wire.Request) {
 	s.mu.Lock()
 	s.editor = e
 	s.mu.Unlock()
-	s.log.Info("editor connected", "editor", e.name, "version", e.version, "protocol", *p.ProtocolVersion)
 	req.Reply(initializeResult{
 		// We speak version 1 only, so it is the answer whatever was asked: the editor decides.
 		ProtocolVersion: protocolVersion,
@@ -121,6 +120,8 @@ func (s *Server) initialize(_ context.Context, req *wire.Request) {
 		Info:        implementation{Name: "acp-agent", Title: "ACP Agent", Version: s.o.Version},
 		AuthMethods: s.authMethods(e),
 	})
+	// The log's first record makes its file and compiles what keeps secrets out of it: that can wait.
+	s.log.Info("editor connected", "editor", e.name, "version", e.version, "protocol", *p.ProtocolVersion)
 }
 
 // readEditorInfo takes what it understands: a field of a wrong type counts as not said, as the

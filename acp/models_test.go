@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -134,4 +135,31 @@ func TestNoModelIsToldByThePrompt(t *testing.T) {
 		t.Errorf("message %q", failure.Message)
 	}
 	d.Go("authenticate", map[string]any{"methodId": "env"}).Error(-32000)
+}
+
+// frail is a model that panics in its first request.
+type frail struct {
+	model.Model
+	asked *int
+}
+
+func (f frail) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	if *f.asked++; *f.asked == 1 {
+		panic("out of tune")
+	}
+	return f.Model.Stream(ctx, req)
+}
+
+// A panic in one turn is that turn's error; the session and the process go on.
+func TestAPanicEndsOneTurn(t *testing.T) {
+	s := newShelf(t)
+	s[0].Model = frail{s[0].Model, new(int)}
+	d := newDesk(t, deskOptions{resolver: s, script: hello})
+	if failure := d.Prompt(d.session, "one").Error(-32603); strings.Contains(failure.Message, "goroutine") || !strings.Contains(failure.Message, "usable") {
+		t.Errorf("message %q", failure.Message)
+	}
+	d.play("two", "end_turn")
+	if got := d.Text(d.session); got != "I am test/plain. " {
+		t.Errorf("said %q", got)
+	}
 }

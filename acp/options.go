@@ -184,8 +184,8 @@ func (s *Server) setMode(ctx context.Context, req *wire.Request) {
 		req.ReplyError(invalidParams("%v", err))
 		return
 	}
+	one.tellMode(ctx) // before the answer: some clients look at updates only until it has come
 	req.Reply(struct{}{})
-	one.tellMode(ctx)
 }
 
 // tellMode tells the editor the mode in both forms. It never waits, so it may be called anywhere.
@@ -245,12 +245,12 @@ func (s *Server) setOption(ctx context.Context, req *wire.Request) {
 		req.ReplyError(err)
 		return
 	}
+	if p.ConfigID == optionMode { // before the answer, as in setMode
+		one.notify(modeUpdate{Kind: "current_mode_update", Mode: string(one.policy.Mode())})
+	}
 	req.Reply(struct {
 		Options []configOption `json:"configOptions"`
 	}{one.options(ctx)})
-	if p.ConfigID == optionMode {
-		one.notify(modeUpdate{Kind: "current_mode_update", Mode: string(one.policy.Mode())})
-	}
 }
 
 // choose sets an option's value after checking it.

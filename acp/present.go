@@ -41,6 +41,13 @@ func (e *editing) oneFile(i int) toolCall {
 	one := e.shown
 	c := e.p.Changes[i]
 	items := []content{e.diff(c)}
+	if e.client.profile.othersBehind {
+		for k := range e.p.Changes {
+			if k != i {
+				items = append(items, e.diff(e.p.Changes[k]))
+			}
+		}
+	}
 	if text := e.foreseenText(); text != "" {
 		items = append(items, textContent(text))
 	}

@@ -13,6 +13,8 @@ type profile struct {
 	servesDisk bool
 	// firstDiffOnly: only the first diff of a tool call is shown, so each file is asked for by itself.
 	firstDiffOnly bool
+	// othersBehind: with firstDiffOnly, the diffs of the other files stand behind it all the same.
+	othersBehind bool
 	// lateContent: an update with content only, while a permission request is open, is shown
 	// and does not end the request.
 	lateContent bool
@@ -35,11 +37,11 @@ var profiles = []struct {
 	{"agent-shell", profile{name: "agent-shell", firstDiffOnly: true}},
 }
 
-// profileOf finds the profile of an editor by the name it gave. Those that give none are libraries
-// for editors of text, which are known to show one diff at a time.
+// profileOf finds the profile of an editor by the name it gave. Those that give none may be libraries
+// for editors of text, which are known to show one diff at a time, or may show all.
 func profileOf(name string) profile {
 	if name == "" {
-		return profile{name: "unnamed", firstDiffOnly: true}
+		return profile{name: "unnamed", firstDiffOnly: true, othersBehind: true}
 	}
 	name = strings.ToLower(name)
 	for _, p := range profiles {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -125,15 +124,11 @@ func (t *turn) linkPath(uri string) (workspace.Path, lineRange, bool) {
 
 // rawFile takes what the text reader refuses: an image, or the beginning of a large text.
 func rawFile(p workspace.Path, label, uri string, limit int, info model.Info) model.Part {
-	f, err := os.Open(p.String())
+	f, st, err := workspace.OpenRegular(p)
 	if err != nil {
 		return onlyLink(label, uri, err.Error())
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return onlyLink(label, uri, "not a regular file")
-	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)))
 	if err != nil {
 		return onlyLink(label, uri, err.Error())

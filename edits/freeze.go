@@ -35,6 +35,9 @@ func (pl *plan) proposal(kind Kind) (*Proposal, error) {
 			p.Changes = append(p.Changes, *c)
 		}
 	}
+	if r := pl.conflict(p.Changes); r != nil {
+		return nil, r
+	}
 	return p, nil
 }
 

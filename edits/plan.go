@@ -118,8 +118,16 @@ func (pl *plan) delete(ctx context.Context, p workspace.Path) error {
 	if err := pl.readLarge(p, s); err != nil {
 		return err
 	}
+	s.callBy(loc)
 	s.now, s.origin = content{}, nil
 	return nil
+}
+
+// callBy names a file that was first named through a link by its own name, which is the one that goes.
+func (s *slot) callBy(loc workspace.Location) {
+	if s.base.Link && !loc.Link {
+		s.base.Path, s.base.Link = loc.Path, false
+	}
 }
 
 // readLarge reads the bytes of a file that is too large to edit, for deleting or moving it.
@@ -177,6 +185,7 @@ func (pl *plan) move(ctx context.Context, p, to workspace.Path) error {
 	if !from.now.exists {
 		return pl.notFound(p)
 	}
+	from.callBy(pl.files.Roots.LocateEntry(p))
 	if from.base.Link {
 		return &Refusal{Code: CodeUnsupportedFile, Path: p, Message: fmt.Sprintf(
 			"%s is a symbolic link to %s; move that file instead, or move the link with a command.", pl.name(p), from.base.Real)}

@@ -2,6 +2,7 @@ package edits
 
 import (
 	"regexp"
+	"sync"
 )
 
 // patchOp is one operation of a V4A patch as written; paths are not resolved yet.
@@ -72,13 +73,25 @@ func (h hunk) onlyAdds() bool {
 // Marker lines stand at the very start of a line. Content lines always begin with a sign, so a
 // marker inside content is content (case G-E13).
 var (
-	markerBegin  = regexp.MustCompile(`^\*\*\* ?Begin Patch\s*$`)
-	markerEnd    = regexp.MustCompile(`^\*\*\* ?End Patch\s*$`)
-	markerEOF    = regexp.MustCompile(`^\*\*\* ?End of File\s*$`)
-	markerFile   = regexp.MustCompile(`^\*\*\* ?(Add|Update|Delete) File:\s*(.*?)\s*$`)
-	markerMoveTo = regexp.MustCompile(`^\*\*\* ?Move to:\s*(.*?)\s*$`)
-	markerMove   = regexp.MustCompile(`^\*\*\* ?Move File:\s*(.*?)\s+->\s+(.*?)\s*$`)
-	hunkNumbers  = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
+	markerBegin  = lazily(`^\*\*\* ?Begin Patch\s*$`)
+	markerEnd    = lazily(`^\*\*\* ?End Patch\s*$`)
+	markerEOF    = lazily(`^\*\*\* ?End of File\s*$`)
+	markerFile   = lazily(`^\*\*\* ?(Add|Update|Delete) File:\s*(.*?)\s*$`)
+	markerMoveTo = lazily(`^\*\*\* ?Move to:\s*(.*?)\s*$`)
+	markerMove   = lazily(`^\*\*\* ?Move File:\s*(.*?)\s+->\s+(.*?)\s*$`)
+	hunkNumbers  = lazily(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
 	// What may stand around a patch: a here-document's or a code block's own lines.
-	wrapper = regexp.MustCompile("^(```.*|~~~.*|['\"`)};]*|[A-Za-z_]{1,20}['\"`);]*)$")
+	wrapper = lazily("^(```.*|~~~.*|['\"`)};]*|[A-Za-z_]{1,20}['\"`);]*)$")
 )
+
+// pattern is a regular expression that is compiled when it is first used: no start of the program
+// pays for patches that may never come.
+type pattern struct{ compiled func() *regexp.Regexp }
+
+func lazily(expr string) *pattern {
+	return &pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+func (p *pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
+
+func (p *pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }

@@ -146,7 +146,7 @@ func versionIn(pkg workspace.Path) string {
 	var p struct {
 		Version string `json:"version"`
 	}
-	data, err := os.ReadFile(string(pkg.Join("package.json")))
+	data, err := workspace.ReadRegular(pkg.Join("package.json"), 4<<20)
 	if err != nil || json.Unmarshal(data, &p) != nil {
 		return ""
 	}

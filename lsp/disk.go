@@ -90,7 +90,7 @@ func lookAt(d *document, last stamp) seen {
 		return s
 	}
 	began := time.Now()
-	data, err := os.ReadFile(string(d.path))
+	data, err := workspace.ReadRegular(d.path, maxDocument)
 	if err != nil {
 		s.same = true
 		return s

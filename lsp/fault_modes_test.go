@@ -66,6 +66,14 @@ var faultModes = []struct {
 	{"hang=textDocument/documentSymbol pull", Findings, ""},
 	{"refuse=textDocument/references pull", Findings, ""},
 	{"dependents", Findings, ""},
+	{"garbage", Findings, ""},
+	{"garbage pull", Findings, ""},
+	{"garbage split stray", Findings, ""},
+	{"deaf", NoVerdict, ReasonTimeout},
+	{"deaf pull stubborn", NoVerdict, ReasonTimeout},
+	{"hangup=1", NoVerdict, ReasonBackoff},
+	{"hangup=2 lives=1", Findings, ""},
+	{"hangup=2 lives=1 pull", Findings, ""},
 }
 
 // Every word is about this very text or is no verdict with a reason, whatever the server does; the
@@ -91,9 +99,27 @@ func TestL15_EveryModeIsHonest(t *testing.T) {
 			if v.State != m.state || (m.reason != "" && v.Reason != m.reason) {
 				t.Errorf("the last edit got %s (%s), want %s (%s)\n%+v\nthe first: %+v", v.State, v.Reason, m.state, m.reason, words, first)
 			}
+			if v.State == Findings {
+				f.server.Until("an answer to everything", func() bool { return len(f.server.Unanswered()) == 0 })
+			}
 			f.ended()
 		})
 	}
+}
+
+// A server that reads nothing holds nobody up, however much there is to tell it.
+func TestL04_ServerThatReadsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t, []string{"deaf", "stubborn"}, map[string]string{"a.fk": "\n", "b.fk": "\n"}, func(s *Settings) { s.WaitTimeout = 400 * time.Millisecond })
+	big := strings.Repeat("a line of some length\n", 50_000) // 1.1 MB, far more than a pipe holds
+	for i, name := range []string{"a.fk", "b.fk", "a.fk", "b.fk"} {
+		v := last(f.story("e", name, big+given(string(rune('a'+i)))))
+		if v.State != NoVerdict {
+			t.Errorf("%s (%s)", v.State, v.Reason)
+		}
+		f.foreseen(name, big)
+	}
+	f.ended()
 }
 
 // foreseen asks about a proposal within 300 ms, and holds that the word is about its text.

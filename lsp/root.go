@@ -40,8 +40,8 @@ func worktreeOf(p workspace.Path) (workspace.Path, bool) {
 
 // gitfileAlive reads a .git file ("gitdir: PATH") and says whether what it names exists.
 func gitfileAlive(git workspace.Path) bool {
-	data, err := os.ReadFile(string(git))
-	if err != nil || len(data) > 64<<10 {
+	data, err := workspace.ReadRegular(git, 64<<10)
+	if err != nil {
 		return false
 	}
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir:")

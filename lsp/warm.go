@@ -9,14 +9,6 @@ import (
 // server may take minutes to read a project.
 const errandTime = 2 * time.Minute
 
-// background runs such work in a goroutine of the session.
-func (s *Session) background(f func(context.Context)) {
-	ctx, cancel := context.WithTimeout(s.ctx, errandTime)
-	if !s.spawn(func() { defer cancel(); f(ctx) }) {
-		cancel()
-	}
-}
-
 // errand is background work that is of no use any more once an edit is applied.
 type errand struct{ cancel context.CancelFunc }
 

@@ -225,11 +225,11 @@ func effects(p *part) string {
 		return "one of its options starts another program"
 	case reachesNetwork(name, argv), slices.ContainsFunc(argv[1:], remote.MatchString):
 		return "it needs the network"
-	case systemTools[name]:
+	case systemTools.has(name):
 		return "it acts on more than files of the roots"
 	case name == "git":
 		g, ok := parseGit(argv)
-		if !ok || gitRuns[g.sub] || g.sub == "rebase" && anyPrefix(g.args, "-x") || g.sub == "grep" && anyPrefix(g.args, "-O") {
+		if !ok || gitRuns.has(g.sub) || g.sub == "rebase" && anyPrefix(g.args, "-x") || g.sub == "grep" && anyPrefix(g.args, "-O") {
 			return "it starts other programs, or changes which ones git starts"
 		}
 	}

@@ -28,7 +28,7 @@ func (e *evaluation) files(p *part, writing bool) finding {
 	f.merge(e.program(p))
 	name, args := commandName(p.argv[0].text), p.argv[1:]
 	switch {
-	case p.wrapper && (shells[name] || name == "eval"):
+	case p.wrapper && (shells.has(name) || name == "eval"):
 		return f // the script is judged apart
 	case p.wrapper:
 		f.merge(e.named(p.cwds, args, writing))
@@ -68,7 +68,7 @@ func (e *evaluation) program(p *part) finding {
 	if !name.static || !strings.ContainsAny(name.text, `/\`) {
 		return finding{}
 	}
-	if dir := filepath.Dir(name.text); filepath.IsAbs(name.text) && systemPrograms[dir] {
+	if dir := filepath.Dir(name.text); filepath.IsAbs(name.text) && systemPrograms.has(dir) {
 		return finding{}
 	}
 	return e.check(p.cwds, name, false)

@@ -41,7 +41,7 @@ func parseGit(argv []string) (g gitCall, ok bool) {
 type gitForm struct {
 	letters string // short options, in clusters
 	values  string // those of them that take what is attached as their value
-	longs   map[string]bool
+	longs   words
 }
 
 // allows checks every option before "--". Long options count only in full: git also takes their
@@ -59,7 +59,7 @@ func (f *gitForm) allows(args []string) bool {
 		}
 		if strings.HasPrefix(a, "--") {
 			name, _, _ := strings.Cut(a, "=")
-			if !f.longs[name] {
+			if !f.longs.has(name) {
 				return false
 			}
 			continue

@@ -1,7 +1,6 @@
 package permissions
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,7 +56,7 @@ func depths(n int, subs ...string) map[string]int {
 }
 
 // subcommand is what a word of a prefix looks like: not an option, not a file, not a value.
-var subcommand = regexp.MustCompile(`^[a-z][a-z0-9:_-]*$`)
+var subcommand = lazily(`^[a-z][a-z0-9:_-]*$`)
 
 // alwaysPrefix is what an "always" answer to this command covers: the tool and its subcommand, else
 // the whole command. A later command is covered when its own prefix is the same.

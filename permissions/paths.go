@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -71,7 +70,7 @@ func (e *evaluation) check(cwds []workspace.Path, w word, writing bool) finding 
 		f.unclear = "what " + w.raw + " stands for is only known when it runs"
 		return f
 	}
-	if devices[w.text] || w.text == "-" || w.text == "" {
+	if devices.has(w.text) || w.text == "-" || w.text == "" {
 		return f
 	}
 	for _, cwd := range cwds {
@@ -146,7 +145,7 @@ func (w word) cut(i int) word {
 }
 
 // remote is a word that names something on another machine.
-var remote = regexp.MustCompile(`^(?i:[a-z][a-z0-9+.-]*://|[a-z0-9_.-]+@[a-z0-9.-]+:)`)
+var remote = lazily(`^(?i:[a-z][a-z0-9+.-]*://|[a-z0-9_.-]+@[a-z0-9.-]+:)`)
 
 const maxExpand = 4096
 

@@ -50,7 +50,7 @@ func (e *evaluation) readOnlyRule(p *part) (rule string, ok bool) {
 	if p.wrapper {
 		return "it starts the next command", quietWrapper(argv)
 	}
-	if harmless[argv[0]] {
+	if harmless.has(argv[0]) {
 		return "shell builtin " + argv[0], true
 	}
 	for _, entry := range e.s.policy.readOnly {
@@ -91,7 +91,7 @@ func undecorated(p *part) bool {
 // may write nohup.out.)
 func quietWrapper(argv []string) bool {
 	name := commandName(argv[0])
-	if argv[0] != name && !systemPrograms[path.Dir(argv[0])] {
+	if argv[0] != name && !systemPrograms.has(path.Dir(argv[0])) {
 		return false
 	}
 	switch name {
@@ -103,7 +103,7 @@ func quietWrapper(argv []string) bool {
 	return false
 }
 
-func writesFile(r redirect) bool { return r.write && !(r.target.static && devices[r.target.text]) }
+func writesFile(r redirect) bool { return r.write && !(r.target.static && devices.has(r.target.text)) }
 
 // harmlessVariable is an assignment that only changes how output looks.
 func harmlessVariable(a assign) bool {
@@ -177,6 +177,6 @@ func safeFind(args []string) bool {
 		if !strings.HasPrefix(a, "-") || len(a) < 2 || a[1] >= '0' && a[1] <= '9' {
 			return false // operands, patterns and numbers such as -mtime -1
 		}
-		return !findWords[a] && !(len(a) == 8 && strings.HasPrefix(a, "-newer"))
+		return !findWords.has(a) && !(len(a) == 8 && strings.HasPrefix(a, "-newer"))
 	})
 }

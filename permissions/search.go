@@ -62,13 +62,13 @@ func (s *search) long(a word, args []word) []word {
 	case strings.HasPrefix(option, "--hid"), strings.HasPrefix(option, "--no-ig"), strings.HasPrefix(option, "--unr"):
 		s.tree.hidden = true
 	}
-	next := !has && searchValues[option] && len(args) > 0
+	next := !has && searchValues.has(option) && len(args) > 0
 	if next {
 		given, args = args[0], args[1:]
 	}
 	switch {
 	case !has && !next:
-	case !searchPatterns[option]:
+	case !searchPatterns.has(option):
 		s.files = append(s.files, given)
 	case next:
 		s.texts = append(s.texts, given)

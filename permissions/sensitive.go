@@ -2,7 +2,6 @@ package permissions
 
 import (
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ var (
 	}
 	// privateKey is what ssh-keygen and its users call keys; a name with an extension (id_map.go) is
 	// something else.
-	privateKey = regexp.MustCompile(`^id_[a-z0-9_-]+$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\.(bak|old|orig))?$`)
+	privateKey = lazily(`^id_[a-z0-9_-]+$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\.(bak|old|orig))?$`)
 )
 
 // secretName says whether a file of that (folded) name holds secrets or is run by shells.

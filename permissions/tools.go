@@ -1,7 +1,6 @@
 package permissions
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +17,7 @@ var networkTools = set(
 )
 
 // networkCommands are the subcommands by which an otherwise local tool reaches other machines.
-var networkCommands = map[string]map[string]bool{
+var networkCommands = map[string]words{
 	"git": set("push", "pull", "fetch", "clone", "ls-remote", "remote", "submodule", "send-email", "request-pull", "svn", "p4", "lfs",
 		"daemon", "instaweb", "imap-send", "archive", "credential", "annex"),
 	"go":       set("get", "install", "mod", "work", "telemetry", "tool"),
@@ -66,17 +65,17 @@ var gitRuns = set("config", "bisect", "filter-branch", "filter-repo", "difftool"
 	"web--browse", "init", "worktree", "alias", "replace", "update-index", "fast-import", "apply", "am")
 
 // interpreters run a program given in their words (or on their input) when one of the options is there.
-var interpreters = map[string]*regexp.Regexp{
+var interpreters = map[string]*pattern{
 	"python": inlineC, "python3": inlineC, "python2": inlineC, "pypy": inlineC, "pypy3": inlineC,
-	"node": inlineE, "nodejs": inlineE, "bun": inlineE, "deno": regexp.MustCompile(`^(eval|repl)$`), "ruby": inlineE, "irb": nil, "perl": inlineE, "php": regexp.MustCompile(`^-[^-]*[rBREF]|^--(run|process)`),
+	"node": inlineE, "nodejs": inlineE, "bun": inlineE, "deno": lazily(`^(eval|repl)$`), "ruby": inlineE, "irb": nil, "perl": inlineE, "php": lazily(`^-[^-]*[rBREF]|^--(run|process)`),
 	"lua": inlineE, "luajit": inlineE, "Rscript": inlineE, "R": inlineE, "julia": inlineE, "ghci": nil, "scala": inlineE,
 	"groovy": inlineE, "tclsh": nil, "expect": inlineC, "guile": inlineC, "elixir": inlineE, "iex": nil, "erl": inlineE, "sqlite3": nil,
 	"awk": nil, "gawk": nil, "mawk": nil, "nawk": nil, "m4": nil, "bc": nil, "dc": nil, "jshell": nil,
 }
 
 var (
-	inlineC = regexp.MustCompile(`^-[A-Za-z]*c|^-$`)
-	inlineE = regexp.MustCompile(`^-[A-Za-z0-9]*[eEpr]|^--(eval|print|require|import)|^-$`)
+	inlineC = lazily(`^-[A-Za-z]*c|^-$`)
+	inlineE = lazily(`^-[A-Za-z0-9]*[eEpr]|^--(eval|print|require|import)|^-$`)
 )
 
 // runsText says why a known interpreter's or editor's program is not understood; "" when it runs a
@@ -117,7 +116,7 @@ func isInfo(a string) bool {
 }
 
 // awkDanger are what an awk program starts other programs or writes files with.
-var awkDanger = regexp.MustCompile(`system|[|>]|getline|@|close|printf?\s*>|ENVIRON|include|load`)
+var awkDanger = lazily(`system|[|>]|getline|@|close|printf?\s*>|ENVIRON|include|load`)
 
 func awkText(args []string) string {
 	for _, a := range args {
@@ -133,8 +132,8 @@ func awkText(args []string) string {
 
 // sedScript is a script of addresses with p, d or q, or one s command without the e and w flags.
 var (
-	sedLines  = regexp.MustCompile(`^(\$|\d+|/[^/\\]*/)?(,(\$|\+?\d+|/[^/\\]*/))?!?[pdq]$`)
-	sedNumber = regexp.MustCompile(`^(\d+|\$)?(,(\d+|\$))?$`)
+	sedLines  = lazily(`^(\$|\d+|/[^/\\]*/)?(,(\$|\+?\d+|/[^/\\]*/))?!?[pdq]$`)
+	sedNumber = lazily(`^(\d+|\$)?(,(\d+|\$))?$`)
 )
 
 func sedText(args []string) string {
@@ -206,7 +205,7 @@ func sedSubstitution(script string) bool {
 }
 
 // injecting are variables by which another program is started or loaded in place of the one named.
-var injecting = regexp.MustCompile(`^(LD_|DYLD_|GIT_|BASH|npm_config_|NPM_CONFIG_|PIP_|CARGO_|RUSTC|RUST_|GEM_|BUNDLE_|DOCKER_|SSH_|SUDO_|COMPOSER_|UV_)` +
+var injecting = lazily(`^(LD_|DYLD_|GIT_|BASH|npm_config_|NPM_CONFIG_|PIP_|CARGO_|RUSTC|RUST_|GEM_|BUNDLE_|DOCKER_|SSH_|SUDO_|COMPOSER_|UV_)` +
 	`|^(PATH|IFS|ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|CDPATH|GLOBIGNORE|HOME|SHELL|PERL5\w*|PERLLIB|RUBY\w*|PYTHON\w*|NODE_\w+|` +
 	`JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAVEN_OPTS|GRADLE_OPTS|GOFLAGS|GOPROXY|GONOSUMDB|GOTOOLDIR|GOROOT|GOENV|` +
 	`CC|CXX|AR|LD|AS|MAKE|MAKEFLAGS|MAKEFILES|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESS|XDG_\w+|GCONV_PATH|LOCPATH|` +
@@ -218,18 +217,18 @@ var pythonNetwork = set("pip", "ensurepip", "http.server", "smtpd", "webbrowser"
 
 // reachesNetwork says whether a command needs another machine.
 func reachesNetwork(name string, argv []string) bool {
-	if networkTools[name] {
+	if networkTools.has(name) {
 		return true
 	}
 	if strings.HasPrefix(name, "python") {
-		return slices.ContainsFunc(argv[1:], func(a string) bool { return pythonNetwork[a] })
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return pythonNetwork.has(a) })
 	}
 	if subs := networkCommands[name]; subs != nil {
 		// Any of the words may be the subcommand: options with values stand before it.
-		return slices.ContainsFunc(argv[1:], func(a string) bool { return subs[a] })
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return subs.has(a) })
 	}
 	return false
 }
 
 // runsProgram are arguments with which an ordinary tool starts a program of the caller's choice.
-var runsProgram = regexp.MustCompile(`^-{1,2}(exec|toolexec|vettool|upload-pack|receive-pack|config-env|exec-path|use-compress-program|to-command|rsh|command|checkpoint-action|pre|hostname-bin|pager|open-files-in-pager|compress-program|filter|use-askpass)(=|$)|^ext::`)
+var runsProgram = lazily(`^-{1,2}(exec|toolexec|vettool|upload-pack|receive-pack|config-env|exec-path|use-compress-program|to-command|rsh|command|checkpoint-action|pre|hostname-bin|pager|open-files-in-pager|compress-program|filter|use-askpass)(=|$)|^ext::`)

@@ -2,7 +2,6 @@ package permissions
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func (w *walker) simple(p part) {
 	case name == "popd":
 		p.opaque = append(p.opaque, "where popd leads is not known")
 		w.add(p)
-	case shells[name]:
+	case shells.has(name):
 		w.shell(p)
 	case name == "eval":
 		w.eval(p)
@@ -39,7 +38,7 @@ func (w *walker) simple(p part) {
 		w.wrapped(p, *wrappers[name])
 	case name == "set" && plainSet(p.argv[1:]):
 		w.add(p)
-	case starters[name]:
+	case starters.has(name):
 		p.opaque = append(p.opaque, "which command it starts is not understood")
 		w.add(p)
 	case opaqueCommands[name] != "":
@@ -73,9 +72,9 @@ func plainSet(args []word) bool {
 	return len(args) > 0
 }
 
-var setFlags = regexp.MustCompile(`^[-+][euxv]*o?$`)
+var setFlags = lazily(`^[-+][euxv]*o?$`)
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazily(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // wrapped adds a wrapper and what it starts.
 func (w *walker) wrapped(p part, spec wrapper) {
@@ -226,7 +225,7 @@ func (w *walker) scriptOf(p part, args []word) {
 	p.wrapper = true
 	posix := set("sh", "bash", "dash", "ksh", "mksh", "ash", "rbash")
 	switch {
-	case !posix[commandName(p.argv[0].text)]:
+	case !posix.has(commandName(p.argv[0].text)):
 		p.opaque = append(p.opaque, "its language is not understood")
 	case p.more || len(args) == 0 || !args[0].static:
 		p.opaque = append(p.opaque, "what it runs is only known when it runs")

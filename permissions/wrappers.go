@@ -1,5 +1,7 @@
 package permissions
 
+import "slices"
+
 var (
 	shells = set("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "pwsh", "powershell", "cmd")
 
@@ -28,13 +30,13 @@ var starters = set(
 	"chpst", "setuidgid", "direnv", "nix-shell", "mise", "asdf", "ssh-agent", "expect", "socat",
 )
 
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
+func set(names ...string) words { return names }
+
+// words are few, so that looking at each is as quick as a map, and costs the start of the program
+// nothing.
+type words []string
+
+func (w words) has(name string) bool { return slices.Contains(w, name) }
 
 // wrapper describes a command that starts another one.
 type wrapper struct {

@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"acp-agent/internal/acptest"
 )
 
 // build compiles a package into a temporary program.
@@ -80,14 +81,9 @@ func startup(b testing.TB, exe string, lines ...string) []time.Duration {
 	return times
 }
 
-func median(list []time.Duration) float64 {
-	slices.Sort(list)
-	return float64(list[len(list)/2].Microseconds()) / 1000
-}
-
-// BenchmarkStart measures spawn → initialize answer, and session/new beyond it, against an empty Go
+// BenchmarkSpeedStart measures spawn → initialize answer, and session/new beyond it, against an empty Go
 // program that answers one line, alternating in the same run.
-func BenchmarkStart(b *testing.B) {
+func BenchmarkSpeedStart(b *testing.B) {
 	source := filepath.Join(b.TempDir(), "main.go")
 	if err := os.WriteFile(source, []byte(emptyProgram), 0o600); err != nil {
 		b.Fatal(err)
@@ -95,15 +91,16 @@ func BenchmarkStart(b *testing.B) {
 	agent, empty := build(b, "acp-agent/cmd/acp-agent"), build(b, source)
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`
 	newSession := fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.TempDir())
-	var agentInit, agentNew, emptyInit []time.Duration
+	var agentInit, agentNew, emptyInit acptest.Times
 	for b.Loop() {
 		times := startup(b, agent, initialize, newSession)
 		agentInit = append(agentInit, times[0])
 		agentNew = append(agentNew, times[1]-times[0])
 		emptyInit = append(emptyInit, startup(b, empty, "{}")[0])
 	}
-	b.ReportMetric(median(agentInit), "initialize-ms")
-	b.ReportMetric(median(emptyInit), "empty-ms")
-	b.ReportMetric(median(agentInit)/median(emptyInit), "ratio")
-	b.ReportMetric(median(agentNew), "session-new-ms")
+	b.ReportMetric(0, "ns/op") // the rows below say more
+	acptest.Row{Name: "start to initialize answer", Value: agentInit.At(50), Unit: "ms", Target: 50}.Report(b)
+	acptest.Row{Name: "start to initialize answer, ratio", Value: agentInit.At(50), Unit: "ms",
+		Than: "empty Go program", Ref: emptyInit.At(50), Ratio: true, Target: 3}.Report(b)
+	acptest.Row{Name: "session/new beyond it", Value: agentNew.At(50), Unit: "ms", Target: 20}.Report(b)
 }

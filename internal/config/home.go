@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"acp-agent/internal/workspace"
 )
@@ -16,7 +17,7 @@ import (
 type Home struct{ Dir workspace.Path }
 
 // profileName keeps a profile inside <home>/profiles on every file system.
-var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // FindHome takes ACP_AGENT_HOME or ~/.acp-agent, and the profile below it: the profile argument (the
 // -p flag), else ACP_AGENT_PROFILE. getenv is os.Getenv. A home that is not absolute is refused,
@@ -41,7 +42,7 @@ func FindHome(getenv func(string) string, userHome, profile string) (Home, error
 	if profile == "" {
 		return Home{Dir: p}, nil
 	}
-	if !profileName.MatchString(profile) {
+	if !profileName().MatchString(profile) {
 		return Home{}, fmt.Errorf("profile %q: a name is letters, digits, dot, dash and underscore, at most 64, beginning with a letter or digit", profile)
 	}
 	return Home{Dir: p.Join("profiles", profile)}, nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/text/encoding/htmlindex"
@@ -17,8 +18,8 @@ import (
 var builtinProviders = []string{"openai", "anthropic", "gemini", "ollama", "openrouter", "lmstudio", "llamacpp", "vllm", "scripted"}
 
 var (
-	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	providerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`) })
+	envName      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
 // validator checks values once the file is decoded; the walker knows where each key stands.
@@ -69,7 +70,7 @@ func (v *validator) check(c *Config) bool {
 	v.encodings(c.Encodings)
 	v.atLeast("sessions.retention_days", int64(c.Sessions.RetentionDays), 0)
 	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
-	if !profileName.MatchString(c.Display.Skin) {
+	if !profileName().MatchString(c.Display.Skin) {
 		v.fault("display.skin", "%q is not a skin's name", c.Display.Skin)
 	}
 	if len(c.ACP.Versions) == 0 {
@@ -89,7 +90,7 @@ func (v *validator) models(c *Config) {
 		builtin := slices.Contains(builtinProviders, id)
 		u, err := url.Parse(p.BaseURL)
 		switch {
-		case !providerName.MatchString(id):
+		case !providerName().MatchString(id):
 			v.fault(path, "a provider's name is lower-case letters, digits, dash and underscore")
 		case p.BaseURL == "" && builtin:
 		case p.BaseURL == "":
@@ -97,7 +98,7 @@ func (v *validator) models(c *Config) {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 			v.fault(join(path, "base_url"), "%q is not an http or https address", p.BaseURL)
 		}
-		if p.APIKeyEnv != "" && !envName.MatchString(p.APIKeyEnv) {
+		if p.APIKeyEnv != "" && !envName().MatchString(p.APIKeyEnv) {
 			v.fault(join(path, "api_key_env"), "not the name of an environment variable (the key itself goes into api_key)")
 		}
 	}

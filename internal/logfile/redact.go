@@ -58,14 +58,17 @@ type credential struct {
 	keep string
 }
 
-var credentials = []credential{
-	{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), mask},
-	{regexp.MustCompile(`(?i)((?:authorization|proxy-authorization|cookie|set-cookie)\\?["']?\s*[:=]\s*\[?\\?["']?(?:(?:bearer|basic|token)\s+)?)[^\s"'\\\],;]{4,}`), "${1}" + mask},
-	{regexp.MustCompile(`(?i)((?:x-api-key|x-goog-api-key|api[-_]?key|apikey|access[-_]?token|refresh[-_]?token|auth[-_]?token|client[-_]?secret|token|secret|password|passwd)\\?["']?\s*[:=]\s*\[?\\?["']?)[^\s"'\\\],;&]{4,}`), "${1}" + mask},
-	{regexp.MustCompile(`(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`), "${1}" + mask},
-	{regexp.MustCompile(`(://[^/\s:@"']*:)[^/\s@"']+@`), "${1}" + mask + "@"},
-	{regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|npm_|hf_)[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{30,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), mask},
-}
+// credentials are compiled with the first record, which may come after the start of the program is over.
+var credentials = sync.OnceValue(func() []credential {
+	return []credential{
+		{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), mask},
+		{regexp.MustCompile(`(?i)((?:authorization|proxy-authorization|cookie|set-cookie)\\?["']?\s*[:=]\s*\[?\\?["']?(?:(?:bearer|basic|token)\s+)?)[^\s"'\\\],;]{4,}`), "${1}" + mask},
+		{regexp.MustCompile(`(?i)((?:x-api-key|x-goog-api-key|api[-_]?key|apikey|access[-_]?token|refresh[-_]?token|auth[-_]?token|client[-_]?secret|token|secret|password|passwd)\\?["']?\s*[:=]\s*\[?\\?["']?)[^\s"'\\\],;&]{4,}`), "${1}" + mask},
+		{regexp.MustCompile(`(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`), "${1}" + mask},
+		{regexp.MustCompile(`(://[^/\s:@"']*:)[^/\s@"']+@`), "${1}" + mask + "@"},
+		{regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|npm_|hf_)[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{30,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), mask},
+	}
+})
 
 // Bytes gives the text without its secrets.
 func (r *Redactor) Bytes(text []byte) []byte {
@@ -74,7 +77,7 @@ func (r *Redactor) Bytes(text []byte) []byte {
 		text = bytes.ReplaceAll(text, v, []byte(mask))
 	}
 	r.mu.RUnlock()
-	for _, c := range credentials {
+	for _, c := range credentials() {
 		text = c.re.ReplaceAll(text, []byte(c.keep))
 	}
 	return text

@@ -129,14 +129,11 @@ func (r *ignoreRule) matches(rel string, isDir bool) bool {
 }
 
 func readIgnoreFile(p workspace.Path) []ignoreRule {
-	f, err := os.Open(p.String())
+	f, _, err := workspace.OpenRegular(p)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
 	if err != nil {
 		return nil

@@ -85,7 +85,7 @@ func (r *reading) run(ctx context.Context) Result {
 
 // large reads a part of a file that is too large to be held whole, straight from the disk.
 func (r *reading) large() Result {
-	f, err := os.Open(r.path.String())
+	f, _, err := workspace.OpenRegular(r.path)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -200,7 +200,7 @@ func (r *reading) failed(err error) Result {
 }
 
 func mediaType(p workspace.Path) string {
-	f, err := os.Open(p.String())
+	f, _, err := workspace.OpenRegular(p)
 	if err != nil {
 		return "unknown"
 	}

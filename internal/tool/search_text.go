@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -75,7 +74,7 @@ type found struct {
 // file searches one file on disk. Files in an encoding of their own are decoded first; everything
 // else is searched as it streams by.
 func (s *search) file(ctx context.Context, p workspace.Path) (found, error) {
-	f, err := os.Open(p.String())
+	f, _, err := workspace.OpenRegular(p)
 	if err != nil {
 		return found{}, err
 	}

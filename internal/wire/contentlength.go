@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -21,7 +22,9 @@ const (
 // lengthHeader finds the length at the end of a line. Text may stand before it: a banner printed
 // without a newline, or the rest of a body whose length was wrong. It cannot be mistaken inside a
 // message, because a JSON string holds no raw newline.
-var lengthHeader = regexp.MustCompile(`(?i)content-length[ \t]*:[ \t]*([0-9]{1,18})$`)
+var lengthHeader = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)content-length[ \t]*:[ \t]*([0-9]{1,18})$`)
+})
 
 // frames takes messages with Content-Length headers. Header names may be in any case, lines may end
 // in LF alone, other headers are ignored, and text between messages (banners of package runners,
@@ -140,7 +143,7 @@ func findLength(line []byte) []int {
 	if len(end) == 0 || end[len(end)-1] < '0' || end[len(end)-1] > '9' {
 		return nil // most lines that are none, without the cost of the expression
 	}
-	return lengthHeader.FindSubmatchIndex(end)
+	return lengthHeader().FindSubmatchIndex(end)
 }
 
 // line takes the next line and says how many bytes it had. Of a long line only the tail is given,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 )
 
@@ -24,6 +25,45 @@ func readRegular(real string, limit int64) ([]byte, fs.FileInfo, error) {
 	defer file.Close()
 	data, err := readOpen(file, info, limit)
 	return data, info, err
+}
+
+// OpenRegular opens a file for reading, symlinks followed. What is no regular file gives
+// [ErrUnsupported] and is not waited for, as the opening of a FIFO would: anything may stand where a
+// file is expected.
+func OpenRegular(p Path) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(string(p))
+	if err == nil {
+		err = regular(string(p), info, math.MaxInt64)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := os.OpenFile(string(p), os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = file.Stat() // it may be another one by now
+	if err == nil {
+		err = regular(string(p), info, math.MaxInt64)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// ReadRegular is OpenRegular and reads the file, which gives [ErrTooLarge] above limit bytes.
+func ReadRegular(p Path, limit int64) ([]byte, error) {
+	file, info, err := OpenRegular(p)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err := regular(string(p), info, limit); err != nil {
+		return nil, err
+	}
+	return readOpen(file, info, limit)
 }
 
 // readOpen reads file, which must be the one that info describes.
@@ -67,6 +107,8 @@ func regular(name string, info fs.FileInfo, limit int64) error {
 
 func describe(mode fs.FileMode) string {
 	switch {
+	case mode.IsRegular():
+		return "a file"
 	case mode.IsDir():
 		return "a folder"
 	case mode&fs.ModeSymlink != 0:

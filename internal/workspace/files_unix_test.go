@@ -164,3 +164,30 @@ func TestEditorConfigCharset(t *testing.T) {
 		t.Errorf("%q, %v", got.Text, err)
 	}
 }
+
+// Only what is a regular file is opened, and nothing is waited for.
+func TestOpenRegular(t *testing.T) {
+	w := place(t)
+	put(t, w.Join("file"), "text")
+	put(t, w.Join("d", "x"), "")
+	if err := syscall.Mkfifo(string(w.Join("pipe")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"link": "file", "topipe": "pipe", "device": "/dev/zero", "loop": "loop", "nowhere": "none"} {
+		if err := os.Symlink(target, string(w.Join(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]error{
+		"file": nil, "link": nil, "pipe": ErrUnsupported, "topipe": ErrUnsupported, "device": ErrUnsupported,
+		"d": ErrUnsupported, "loop": syscall.ELOOP, "nowhere": os.ErrNotExist,
+	} {
+		data, err := ReadRegular(w.Join(name), 4)
+		if !errors.Is(err, want) || want == nil && string(data) != "text" {
+			t.Errorf("%s: %q, %v; want %v", name, data, err, want)
+		}
+	}
+	if _, err := ReadRegular(w.Join("file"), 3); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a file above the limit gives %v", err)
+	}
+}

@@ -11,7 +11,10 @@ import (
 
 // openFlags keep an open from following a symlink that appeared meanwhile and from waiting for the
 // other end of a FIFO.
-const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+const openFlags = syscall.O_NOFOLLOW | noWait
+
+// noWait keeps an open from waiting for the other end of a FIFO.
+const noWait = syscall.O_NONBLOCK
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 

@@ -7,7 +7,10 @@ import (
 	"syscall"
 )
 
-const openFlags = 0
+const (
+	openFlags = 0
+	noWait    = 0
+)
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 

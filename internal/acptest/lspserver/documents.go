@@ -78,6 +78,9 @@ func (s *server) document(m *message) {
 		fmt.Fprintln(os.Stderr, "a fault in the type checker")
 		exit(4)
 	}
+	if s.o.hangup > 0 && s.told >= s.o.hangup && s.o.crashes(s.life) {
+		_ = os.Stdout.Close()
+	}
 	for range s.o.refreshes {
 		s.ask("workspace/diagnostic/refresh", nil, ignore)
 	}

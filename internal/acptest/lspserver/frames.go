@@ -79,8 +79,11 @@ func (w *writer) write(body []byte) {
 			w.raw("a banner without an end ")
 		}
 	}
+	if w.o.garbage {
+		w.raw(frame(garbage[w.sent%len(garbage)]))
+	}
 	if !w.o.split {
-		w.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body))
+		w.raw(frame(string(body)))
 		return
 	}
 	text := fmt.Sprintf("content-type: application/vscode-jsonrpc; charset=utf8\ncontent-LENGTH:%d\n\n%s", len(body), body)
@@ -89,6 +92,19 @@ func (w *writer) write(body []byte) {
 		w.raw(text[:n])
 		text = text[n:]
 	}
+}
+
+func frame(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+
+// garbage stands between the messages in mode garbage: frames whose bodies a client must survive.
+var garbage = []string{
+	"", "{", "null", "[]", "7", `"text"`, "\x00\xff", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"result":1}`,
+	`{"jsonrpc":"2.0","id":987654,"result":{}}`, `{"jsonrpc":"2.0","id":"nobody","error":{"code":1,"message":"x"}}`,
+	`[{"jsonrpc":"2.0","method":"window/logMessage","params":{"type":3,"message":"in a list"}}]`,
+	`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":7,"diagnostics":"none"}}`,
+	`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"untitled:1","diagnostics":[]}}`,
+	`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics"}`, `{"jsonrpc":"2.0","method":"$/progress","params":[]}`,
+	`{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"1.0","method":"no/such","params":{}}`, `{"method":"no/version"}`,
 }
 
 // raw writes; a client that is gone is noticed by the reader.

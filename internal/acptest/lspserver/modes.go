@@ -33,6 +33,8 @@ type options struct {
 	warmingTitle                             string
 	// framing and process
 	stray, split, multibyte, stubborn, grandchild bool
+	garbage, deaf                                 bool
+	hangup                                        int
 	stderr                                        int
 	crashInit, crash, lives                       int
 }
@@ -101,6 +103,12 @@ var modes = map[string]func(o *options, value string) error{
 	"split": flag(func(o *options) { o.split = true }),
 	// Speaks in characters of several bytes.
 	"multibyte": flag(func(o *options) { o.multibyte = true }),
+	// Sends what is no message among its messages: broken JSON, lists, answers that nobody asked for.
+	"garbage": flag(func(o *options) { o.garbage = true }),
+	// Reads nothing any more once it is initialized.
+	"deaf": flag(func(o *options) { o.deaf = true }),
+	// Closes its output at the n-th text that it is told of, and runs on.
+	"hangup": number(func(o *options) *int { return &o.hangup }),
 	// Writes so many bytes to the standard error when it starts.
 	"stderr": number(func(o *options) *int { return &o.stderr }),
 	// Ignores SIGTERM, shutdown, exit and the end of its input.

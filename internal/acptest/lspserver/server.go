@@ -2,6 +2,7 @@ package lspserver
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -61,6 +62,9 @@ func (s *server) run() int {
 				return
 			}
 			messages <- body
+			if s.o.deaf && bytes.Contains(body, []byte(`"initialized"`)) {
+				return
+			}
 		}
 	}()
 	timer := time.NewTimer(0)

@@ -2,8 +2,10 @@ package lspserver
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +99,22 @@ func (s *Server) Answers(method string) []Entry {
 		}
 	}
 	return list
+}
+
+// Unanswered are the server's requests that got no answer.
+func (s *Server) Unanswered() []Entry {
+	s.t.Helper()
+	waiting := map[string]Entry{}
+	for _, e := range s.Record() {
+		key := strconv.Itoa(e.Pid) + string(e.ID)
+		switch {
+		case e.Out && e.Method != "" && e.ID != nil:
+			waiting[key] = e
+		case !e.Out && e.Method == "":
+			delete(waiting, key)
+		}
+	}
+	return slices.Collect(maps.Values(waiting))
 }
 
 // patience is how long a condition may take on a busy machine.
