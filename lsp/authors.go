@@ -51,3 +51,26 @@ func (in *instance) touchedSince(path workspace.Path, since uint64) bool {
 	key := pathKey(path)
 	return slices.ContainsFunc(in.authored, func(a authored) bool { return a.path == key && a.world > since })
 }
+
+// claim gives a session the changes that were found on disk just before it told of them: the disk is
+// looked at whenever a question is asked, and so between the writing of an edit and the word about it.
+// It gives the state of the world before them. in.mu is held, and the edit is not noted yet.
+func (in *instance) claim(changes []Change, by *Session) (before uint64) {
+	before = in.world
+	for i := len(in.authored) - 1; i >= 0; i-- {
+		a := &in.authored[i]
+		mine := a.by == nil && slices.ContainsFunc(changes, func(ch Change) bool {
+			if pathKey(ch.Path) != a.path || (ch.Op != Create && ch.Op != Update) {
+				return false
+			}
+			d := in.find(ch.Path)
+			return d != nil && !d.absent && d.truth == ch.NewText
+		})
+		if !mine || a.world != before {
+			return before
+		}
+		a.by = by
+		before--
+	}
+	return before
+}

@@ -104,13 +104,17 @@ func (p *part) tell(changes []Change) {
 	}
 	p.told = time.Now()
 	p.deadline = p.told.Add(wait)
-	p.before = in.world
+	p.before = in.claim(changes, p.s)
 	for _, ch := range changes {
 		in.tell(ch, p.s)
 	}
 	p.after = in.world
 	for _, f := range p.files {
 		f.doc = in.doc(f.file)
+	}
+	for _, f := range p.gone {
+		f.doc = in.doc(f.file)
+		f.doc.absent = true
 	}
 	p.known = in.foreseen(p.before, p.group) != nil
 }

@@ -39,13 +39,11 @@ func (g *group) explore(ctx context.Context) {
 		return
 	}
 	defer hold.release()
-	for _, f := range g.files {
+	for _, f := range g.opened(c).files {
 		in.mu.Lock()
-		still, world := f.doc.client == c && f.doc.sent == f.change.OldText, in.world
+		world := in.world
 		in.mu.Unlock()
-		if still && !f.created {
-			in.exploreFile(ctx, c, f, g, world)
-		}
+		in.exploreFile(ctx, c, f, g, world)
 	}
 }
 
@@ -201,6 +199,14 @@ func touchedLines(m *lineMap) []int {
 	return out
 }
 
+// stands says whether the file is still as the edit left it. The instance's mu is held.
+func (f *editFile) stands() bool {
+	if f.change.Op == Delete {
+		return f.doc.absent
+	}
+	return !f.doc.absent && f.doc.truth == f.change.NewText
+}
+
 // exploreLate does explore's work for an edit that was applied at once, by showing the server the old
 // texts once more. It is work in the background, and gives way to everybody.
 func (p *part) exploreLate(ctx context.Context, c *client) {
@@ -214,8 +220,14 @@ func (p *part) exploreLate(ctx context.Context, c *client) {
 		in.mu.Unlock()
 		return
 	}
-	for _, f := range p.files {
-		if f.change.Op == Update && f.doc.explored != f.change.OldText && f.doc.truth == f.change.NewText {
+	all := &group{in: in, files: slices.Concat(p.files, p.gone)}
+	old := map[*document]string{}
+	for _, f := range all.files {
+		if f.created || f.change.Op == Move || !f.stands() {
+			continue
+		}
+		old[f.doc] = f.change.OldText
+		if f.doc.explored != f.change.OldText {
 			files = append(files, f)
 		}
 	}
@@ -229,18 +241,10 @@ func (p *part) exploreLate(ctx context.Context, c *client) {
 		return
 	}
 	defer hold.release()
-	old := map[*document]string{}
-	in.mu.Lock()
-	for _, f := range p.files {
-		if !f.created && f.doc.truth == f.change.NewText {
-			old[f.doc] = f.change.OldText
-		}
-	}
-	in.mu.Unlock()
 	in.overlay(c, old)
 	defer in.putBack(c)
 	for _, f := range files {
-		in.exploreFile(ctx, c, f, p.group, p.before)
+		in.exploreFile(ctx, c, f, all, p.before)
 	}
 	if errors.Is(given.Err(), context.DeadlineExceeded) && time.Since(began) > 2*elsewhereTime {
 		in.mu.Lock()

@@ -211,10 +211,9 @@ func (p *part) follow(v verdictOf, watch *observer, looked bool) {
 		in := p.in
 		in.mu.Lock()
 		fresh := in.fresh
-		wake := p.files[0].doc.wake
-		current := !slices.ContainsFunc(p.files, func(f *editFile) bool {
-			return f.doc.absent || f.doc.truth != f.change.NewText
-		})
+		files := slices.Concat(p.files, p.gone)
+		wake := files[0].doc.wake
+		current := !slices.ContainsFunc(files, func(f *editFile) bool { return !f.stands() })
 		in.mu.Unlock()
 		if !current || !v.client.alive() {
 			return

@@ -13,6 +13,7 @@ import (
 type group struct {
 	in    *instance
 	files []*editFile
+	gone  []*editFile // paths that hold no file any more
 }
 
 // editFile is one file of an edit at one server.
@@ -39,7 +40,14 @@ func (s *Session) grouped(changes []Change) (groups []*group, fixed []ServerVerd
 	}
 	off = place{off: ReasonNoServer}
 	for _, ch := range changes {
+		if ch.Op == Delete || ch.Op == Move {
+			for _, in := range s.upFor(ch.Path) {
+				g := find(in)
+				g.gone = append(g.gone, &editFile{change: Change{Op: Delete, Path: ch.Path, OldText: ch.OldText}, file: ch.Path})
+			}
+		}
 		if ch.Op == Delete {
+			off.off = ReasonDeleted
 			continue
 		}
 		file := ch.Path
@@ -63,6 +71,43 @@ func (s *Session) grouped(changes []Change) (groups []*group, fixed []ServerVerd
 	return groups, fixed, off
 }
 
+// exploreGone looks for what depends on files that a proposal deletes or moves, while they are there:
+// afterwards some servers cannot tell any more.
+func (s *Session) exploreGone(changes []Change) {
+	groups := map[*instance]*group{}
+	for _, ch := range changes {
+		if ch.Op != Delete && ch.Op != Move {
+			continue
+		}
+		for _, in := range s.upFor(ch.Path) {
+			if groups[in] == nil {
+				groups[in] = &group{in: in}
+			}
+			gone := Change{Op: Delete, Path: ch.Path, OldText: ch.OldText}
+			groups[in].files = append(groups[in].files, &editFile{change: gone, file: ch.Path})
+		}
+	}
+	for _, g := range groups {
+		s.untilApplied(g.explore)
+	}
+}
+
+// upFor lists the servers of a file that are up: for a file that is gone none is started.
+func (s *Session) upFor(p workspace.Path) (out []*instance) {
+	list, _ := s.assign(p)
+	for _, a := range list {
+		if a.in == nil {
+			continue
+		}
+		a.in.mu.Lock()
+		if a.in.client != nil {
+			out = append(out, a.in)
+		}
+		a.in.mu.Unlock()
+	}
+	return out
+}
+
 // Foresee gives the verdict on proposed texts without disturbing the truth: an exclusive lease on
 // each (server, root), set, ask, put back (architecture, journey step 5). It starts the servers it
 // needs and also takes the baseline. It returns at ctx's deadline with no_verdict (reason timeout)
@@ -75,6 +120,7 @@ func (s *Session) Foresee(ctx context.Context, changes []Change) Verdict {
 			foreseen = append(foreseen, ch)
 		}
 	}
+	s.exploreGone(changes)
 	if len(foreseen) == 0 {
 		return Verdict{State: Off, Reason: ReasonNotForeseen, Foreseen: true, BaselineKnown: true}
 	}

@@ -91,6 +91,7 @@ const (
 	ReasonNoServer     = "no_server"     // no server owns this kind of file
 	ReasonExcluded     = "excluded"      // lsp.exclude_roots
 	ReasonCancelled    = "cancelled"     // nobody wanted to know any more
+	ReasonDeleted      = "deleted"       // there is no file left to look at
 	ReasonNotForeseen  = "not_foreseen"  // deletes and moves are not foreseen
 )
 

@@ -43,8 +43,16 @@ func (g *group) warm(ctx context.Context) {
 		return
 	}
 	defer hold.release()
+	in.askAll(ctx, c, g.opened(c))
+}
+
+// opened has the server ready with the files of a group as they are before the edit, and gives those
+// that it has.
+func (g *group) opened(c *client) *group {
+	in := g.in
 	in.syncDisk(in.adopt(g)...)
 	in.mu.Lock()
+	defer in.mu.Unlock()
 	in.flush(c)
 	still := &group{in: in}
 	for _, f := range g.files {
@@ -53,6 +61,5 @@ func (g *group) warm(ctx context.Context) {
 			still.files = append(still.files, f)
 		}
 	}
-	in.mu.Unlock()
-	in.askAll(ctx, c, still)
+	return still
 }
