@@ -201,6 +201,11 @@ func (e *evaluation) opaque(p *part) string {
 	if p.more {
 		return "its further arguments are only known when it runs"
 	}
+	if len(p.argv) > 0 && p.argv[0].text != "echo" {
+		if name := optionFile(p.cwds, p.argv[1:]); name != "" {
+			return "a file that one of its globs stands for reads like an option: " + name
+		}
+	}
 	for _, a := range p.assigns {
 		if injecting.MatchString(a.name) {
 			return a.name + " can make it run something else"

@@ -116,7 +116,9 @@ func (e *evaluation) scripted(p *part, writing bool) finding {
 		a := args[i]
 		switch {
 		case a.text == "-e" || a.text == "--expression":
-			i++ // its value is program text
+			if i++; i < len(args) { // its value is program text
+				f.merge(e.checkExisting(p.cwds, args[i]))
+			}
 		case script && a.static && !strings.HasPrefix(a.text, "-"):
 			script = false
 			f.merge(e.checkExisting(p.cwds, a))
@@ -181,6 +183,9 @@ func (e *evaluation) tracked(p *part, writing bool) finding {
 	for _, arg := range args {
 		if message {
 			message = false // a commit message is no file
+			if arg.glob {
+				f.merge(e.checkExpanded(cwds, arg))
+			}
 			continue
 		}
 		if arg.static && (arg.text == "-m" || arg.text == "--message" || arg.text == "--grep" || arg.text == "--author") {

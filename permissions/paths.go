@@ -111,10 +111,50 @@ func (e *evaluation) checkExisting(cwds []workspace.Path, w word) finding {
 	if !w.static || w.text == "" || strings.ContainsRune(w.text, 0) {
 		return finding{}
 	}
+	if w.glob { // the first file is the pattern, and the rest of them are files
+		return e.checkExpanded(cwds, w)
+	}
 	if !e.exists(cwds, w) {
 		return finding{}
 	}
 	return e.check(cwds, word{text: w.text, static: true, raw: w.raw}, false)
+}
+
+// checkExpanded looks at the files that a glob stands for, and not at the glob as a name.
+func (e *evaluation) checkExpanded(cwds []workspace.Path, w word) finding {
+	var f finding
+	for _, cwd := range cwds {
+		found, err := expand(cwd, w.text)
+		if err != nil {
+			f.merge(finding{unclear: w.raw + ": " + err.Error()})
+		}
+		for _, p := range found {
+			f.merge(e.checkPath(p, false))
+		}
+	}
+	return f
+}
+
+// optionFile gives a file whose name the command would take for an option, in place of a glob that
+// stands for it: "find *" deletes where there is a file "-delete". "" when there is none.
+func optionFile(cwds []workspace.Path, argv []word) string {
+	for _, w := range argv {
+		if !w.glob || w.text == "" || !strings.ContainsRune("*?[-", rune(w.text[0])) {
+			continue
+		}
+		for _, cwd := range cwds {
+			found, err := expand(cwd, w.text)
+			if err != nil {
+				return w.raw
+			}
+			for _, p := range found {
+				if name := p.Rel(cwd); strings.HasPrefix(name, "-") {
+					return name
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // pathsIn are the words that an argument may name as files: the word itself, or what follows an

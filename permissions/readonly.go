@@ -47,6 +47,9 @@ func (e *evaluation) readOnlyRule(p *part) (rule string, ok bool) {
 		return "", false
 	}
 	argv := texts(p.argv)
+	if argv[0] != "echo" && optionFile(p.cwds, p.argv[1:]) != "" {
+		return "", false
+	}
 	if p.wrapper {
 		return "it starts the next command", quietWrapper(argv)
 	}
